@@ -11,7 +11,7 @@ from barnabas.conform.expectations import CODES
 from barnabas.conform.operations import Close, Now, Read, Silence, Sleep, Write
 from barnabas.conform.response import Request, Response, read_response
 from barnabas.conform.verdicts import Evidence, Failed, Skipped
-from barnabas.peers.replay.versions import pruned
+from barnabas.peers.replay.versions import prune
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version
 from barnabas.specs.registry import api as api_named
 
@@ -89,7 +89,7 @@ class Connection:
         """Send a request and do not wait for its response. Arguments are those of `send`."""
         chosen = self.version(api) if version is None else version
         definition = api_named(api)
-        body = pruned(fields, definition.request.layout(chosen))
+        body = prune(fields, definition.request.layout(chosen))
         data = definition.request.codec(chosen).encode(body)
         return await self.write_body(api, chosen, data)
 

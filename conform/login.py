@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.conform.connection import Connection
 from barnabas.conform.operations import Unreachable
-from barnabas.peers.replay.authentication import Credentials, Refused, tokens_of
+from barnabas.peers.replay.authentication import AuthenticationError, Credentials, tokens_of
 
 Login = Callable[[Connection], Awaitable[None]]
 """Authenticates a new connection."""
@@ -39,7 +39,7 @@ def sasl(credentials: Credentials) -> Login:
                 token = tokens.send(answer["auth_bytes"])
         except StopIteration:
             return
-        except Refused as problem:
+        except AuthenticationError as problem:
             raise Unreachable(str(problem)) from None
 
     return login

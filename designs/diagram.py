@@ -1,4 +1,4 @@
-"""Steps of a sequence diagram from a design's exchanges: clients have names, and either side may ask."""
+"""Steps of a sequence diagram from a design's exchanges: clients have names, and both sides send requests."""
 
 from __future__ import annotations
 

@@ -20,14 +20,14 @@ class DialectExchange:
     ts: int
     connection: int
     client: str
-    """Who has connected: a client id or, where there is none, the consumer id; else ip:port."""
+    """The connected client: its client id, else its consumer id, else ip:port."""
     broker: int | None
     asked_by: Direction
-    """"request": the client asks, as everywhere; "response": what it has connected to does."""
+    """"request": the client sends the request, as usual; "response": the broker does."""
     api: str
     request: dict[str, Any]
     end: int | None = None
-    """When the answer came; None: it did not."""
+    """The arrival of the response; None: there was none."""
     response: dict[str, Any] | None = None
     error: str | None = None
     """The design's name of it; empty: no error; None: no response."""
@@ -42,20 +42,22 @@ class DialectExchange:
     @classmethod
     def of_dialect(cls, dialect: Dialect, exchange: Exchange) -> Self | None:
         """Decode an exchange; None if it is of another dialect, or its request can't be decoded."""
-        own = exchange.key // STEP == dialect.number and exchange.request is not None
-        return cls.of(exchange) if own else None
+        is_of_dialect = exchange.key // STEP == dialect.number and exchange.request is not None
+        return cls.of(exchange) if is_of_dialect else None
 
     @classmethod
     def of(cls, exchange: Exchange) -> Self:
         """Decode an exchange, of which both bodies must be readable."""
-        latency, own = exchange.latency_ms, exchange.key not in NAMES
+        latency, is_of_dialect = exchange.latency_ms, exchange.key not in NAMES
         whole = exchange.response_body is not None  # else an error in the header, or nothing
         return cls(
             exchange.ts,
             exchange.connection,
             exchange.client,
             exchange.broker,
-            "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
+            "response"
+            if is_of_dialect and of_key(exchange.key)[1].asker == "coordinator"
+            else "request",
             exchange.api,
             exchange.request or {},
             None if latency is None else exchange.ts + round(latency * 1e6),

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 Address = tuple[str, int]
 """Host and port."""
 
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 """Topic and partition."""
 
 UNKNOWN_TOPIC_OR_PARTITION: Final = 3
@@ -22,11 +22,11 @@ Value = TypeVar("Value")
 
 
 class Cluster(NamedTuple):
-    """The content of a Metadata response. errors: those of topics and of partitions."""
+    """The content of a Metadata response. errors: of topics and of partitions."""
 
     brokers: dict[int, Address]
-    leaders: dict[Place, int]
-    errors: dict[Place | str, int]
+    leaders: dict[TopicPartition, int]
+    errors: dict[TopicPartition | str, int]
     partitions: dict[str, int]
     """The number of partitions of each topic without an error."""
 
@@ -45,32 +45,36 @@ def cluster(body: Mapping[str, Any]) -> Cluster:
             view.errors[topic["name"]] = topic["error_code"]
         elif topic["partitions"]:
             view.partitions[topic["name"]] = len(topic["partitions"])
-    for place, part in parts_in(body["topics"]):
+    for partition, part in parts_in(body["topics"]):
         if part["error_code"]:
-            view.errors[place] = part["error_code"]
+            view.errors[partition] = part["error_code"]
         if part["leader_id"] in brokers:
-            view.leaders[place] = part["leader_id"]
+            view.leaders[partition] = part["leader_id"]
         else:
-            view.errors.setdefault(place, LEADER_NOT_AVAILABLE)
+            view.errors.setdefault(partition, LEADER_NOT_AVAILABLE)
     return view
 
 
 def by_leader(
-    places: Iterable[Place], leaders: Mapping[Place, int]
-) -> tuple[dict[int, list[Place]], list[Place]]:
+    places: Iterable[TopicPartition], leaders: Mapping[TopicPartition, int]
+) -> tuple[dict[int, list[TopicPartition]], list[TopicPartition]]:
     """Group partitions by the node id of their leader; return them and the leaderless ones.
 
     >>> by_leader([("a", 0), ("a", 1), ("b", 0)], {("a", 0): 1, ("b", 0): 1})
     ({1: [('a', 0), ('b', 0)]}, [('a', 1)])
     """
-    led: dict[int, list[Place]] = {}
-    leaderless: list[Place] = []
-    for place in places:
-        (led.setdefault(leaders[place], []) if place in leaders else leaderless).append(place)
+    led: dict[int, list[TopicPartition]] = {}
+    leaderless: list[TopicPartition] = []
+    for partition in places:
+        (led.setdefault(leaders[partition], []) if partition in leaders else leaderless).append(
+            partition
+        )
     return led, leaderless
 
 
-def by_topic(parts: Iterable[tuple[Place, Value]]) -> Iterator[tuple[str, list[tuple[int, Value]]]]:
+def by_topic(
+    parts: Iterable[tuple[TopicPartition, Value]],
+) -> Iterator[tuple[str, list[tuple[int, Value]]]]:
     """Group values of partitions by topic, since a request names each topic once.
 
     >>> dict(by_topic([(("a", 0), "x"), (("b", 0), "y"), (("a", 1), "z")]))
@@ -83,7 +87,7 @@ def by_topic(parts: Iterable[tuple[Place, Value]]) -> Iterator[tuple[str, list[t
 
 
 def topics_with(
-    parts: Mapping[Place, Value],
+    parts: Mapping[TopicPartition, Value],
     part: Callable[[int, Value], Any],
     *,
     inner: str = "partitions",
@@ -106,7 +110,7 @@ def parts_in(
     inner: str = "partitions",
     name: str = "name",
     index: str = "partition_index",
-) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+) -> Iterator[tuple[TopicPartition, Mapping[str, Any]]]:
     """Yield each partition of a response's topics. name, inner, index: the fields that it has."""
     for topic in topics:
         for part in topic[inner]:

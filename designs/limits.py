@@ -1,8 +1,8 @@
-"""Bounds of what checks and tables remember of the designs' groups."""
+"""Limits of the memory of checks and tables of the designs' groups."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MEMBERS: Final = 1 << 20
-"""Bytes of the names of a group's members: of more, who has gone is not told."""
+"""Bytes of the names of a group's members; beyond that, departures are not tracked."""

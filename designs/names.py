@@ -1,4 +1,4 @@
-"""Names of topics and groups as they are written on the command line."""
+"""Names of topics and groups on the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from barnabas.trouble import Trouble
 
 
 def sendable(option: str, name: str) -> str:
-    """A name that a request can have. Raises Trouble.
+    """Return a name if a request can contain it. Raises Trouble.
 
     >>> sendable("--topic", "€")
     '€'

@@ -1,7 +1,7 @@
-"""Settings by the names that a document gives to its options.
+"""Settings by the names of a document's options.
 
-The metadata of a settings dataclass's field contains the document's name of it (`option`), and a function
-that reads its value from the configuration (`read`), if it is not a whole number.
+The metadata of a settings dataclass's field has the document's name (`option`), and a function that reads its
+value from the configuration (`read`), unless it is a whole number.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 Measured = dict[str, Any]
-"""What was observed, as JSON has it: all that `write` needs, so that a result can be written again."""
+"""The measurements as JSON: all that `write` needs, so that a result can be written again."""
 QUIET: Final = "version: 1\nrules: []\n"
 """The scenario of a proxy that changes nothing."""
 
@@ -20,7 +20,7 @@ class Between(Protocol):
     bootstrap_server: str
     """HOST:PORT for clients."""
     capture: Path
-    """What passed; whole when the proxy has stopped."""
+    """The capture of the proxy's traffic, complete after its end."""
 
 
 def address_of(proxy: Between) -> tuple[str, int]:
@@ -41,7 +41,7 @@ class Bench(NamedTuple):
     short: bool
     """Fewer repetitions and arms: to see that it works, not to conclude anything."""
     step: Callable[[int, int, str], None]
-    """Reports progress: done, total, and what is next."""
+    """Reports progress: steps done, total, and the next step."""
 
     def settings(self, short: Mapping[str, Any], **full: Any) -> dict[str, Any]:
         """Return the settings of a full run, or those with the changes of a short run."""
@@ -50,7 +50,7 @@ class Bench(NamedTuple):
     def counter(self, total: int) -> Callable[[str], None]:
         """Return a function that reports the next of `total` steps, by its description."""
         numbers = itertools.count()
-        return lambda what: self.step(next(numbers), total, what)
+        return lambda description: self.step(next(numbers), total, description)
 
     @contextmanager
     def between(self, servers: str, scenario: str, name: str) -> Iterator[Between]:
@@ -68,7 +68,7 @@ class Bench(NamedTuple):
 
 
 def no_plots(_: Measured) -> dict[str, str]:
-    """Return no plots: for an experiment whose tables say all."""
+    """Return no plots: for an experiment with tables only."""
     return {}
 
 
@@ -80,6 +80,6 @@ class Experiment(NamedTuple):
     """Versions of Apache Kafka; empty if only peers of this project take part."""
     run: Callable[[Bench], Measured]
     write: Callable[[Measured], str]
-    """Makes Markdown of what was measured. Pure."""
+    """Writes Markdown from the measurements. Pure."""
     plots: Callable[[Measured], dict[str, str]] = no_plots
-    """Makes SVG of what was measured, by name: NAME-PLOT.svg stands next to the Markdown. Pure."""
+    """Draws SVG from the measurements, by name: NAME-PLOT.svg stands next to the Markdown. Pure."""

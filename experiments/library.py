@@ -1,4 +1,4 @@
-"""The scenarios that come with barnabas, by name: `experiments/scenarios/NAME.yaml`."""
+"""The scenarios that barnabas includes, by name: `experiments/scenarios/NAME.yaml`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from barnabas.nearest import nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
-"""Where they are."""
+"""The folder of the scenarios."""
 
 
 def names() -> list[str]:
-    """The names of all of them, sorted.
+    """Return the names of all scenarios, sorted.
 
     >>> "commit-after-join" in names()
     True
@@ -22,15 +22,18 @@ def names() -> list[str]:
 
 
 def find(given: Path, folder: Path = Path()) -> Path:
-    """A scenario's file by its path, which begins at the folder, or else by its name in the library.
+    """Return a scenario's file, by its path relative to a folder, or by its name in the library.
 
-    A file of that name goes first. Raises LookupError, in words, if there is neither.
+    A file with that path goes first.
 
     >>> find(Path("commit-after-join")).name
     'commit-after-join.yaml'
     >>> find(Path("lossy"))
     Traceback (most recent call last):
     LookupError: no scenario and no file 'lossy'; did you mean 'lossy-network'?
+
+    Raises:
+        LookupError: There is neither.
     """
     path = folder / given
     if os.path.exists(path) and not path.is_dir():  # noqa: PTH110 - False, too, for what can't be a file's name

@@ -23,7 +23,7 @@ def experiment(name: str) -> Experiment:
     known = references("experiments")
     if name not in known:
         raise LookupError(f"no experiment {name!r}{did_you_mean(name, known)}")
-    found = load(f"experiment {name}", known[name])
-    if not isinstance(found, Experiment):
+    loaded = load(f"experiment {name}", known[name])
+    if not isinstance(loaded, Experiment):
         raise Trouble(f"experiment {name}: {known[name]} is no barnabas.experiments Experiment")
-    return found
+    return loaded

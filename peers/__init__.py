@@ -1,9 +1,10 @@
-"""Who stands on either side of the proxy: the brokers and clients that are at hand.
+"""The brokers and clients on either side of the proxy that barnabas can start.
 
-- `embedded.py` is librdkafka's mock cluster, called by ctypes: its configuration property gives no say over
-  partitions and the delay of joins. `apache/` has Kafka of exact versions, and its Java clients.
-- `clients/` are the client libraries in use, each in any release, in a program of its own.
-- `recorded/` answers as the brokers of a capture did; `replay/` plays the clients of a capture.
+- `embedded.py` is librdkafka's mock cluster, called by ctypes. `apache/` runs Kafka of exact versions, and
+its Java clients. `kfake/` is franz-go's fake cluster.
+- `clients/` has the client libraries in use, each in any release, in a program of its own.
+- `recorded/` answers as the brokers of a capture did; `replay/` sends the requests of a capture's clients.
+- `processes.py` starts processes that never outlive this one.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Final, NamedTuple
 
 
 class Peer(NamedTuple):
-    """A kind of brokers that can be started, the module that does it, and how to get it."""
+    """A kind of brokers that barnabas can start, its module, and how to install it."""
 
     name: str
     module: str
-    what: str
+    description: str
     needs: str
 
 

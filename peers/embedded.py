@@ -1,13 +1,13 @@
 """The embedded cluster: librdkafka's mock brokers, which come inside the confluent-kafka wheel.
 
-Real TCP listeners on loopback in this process, with ports given by the system. A topic is made
-when somebody first names it, with 4 partitions; CreateTopics is not among the APIs. When a group
-that has members rebalances, JoinGroup is answered after the session timeout less 1 s, even if all
-have joined long before: with `session.timeout.ms` of 1200 that is 0.2 s.
+They listen on real TCP ports on loopback in this process; the system assigns the ports. A topic is created on
+first use, with 4 partitions; CreateTopics is not supported. When a group with members rebalances, JoinGroup
+is answered after the session timeout less 1 s, even if all members have joined long before: with
+`session.timeout.ms` of 1200 that is 0.2 s.
 
-The C functions are called directly (rdkafka_mock.h; librdkafka calls them experimental, and the
-wheels since 2.8 have all that are used): the setting `test.mock.num.brokers` would do without, but
-gives no say over partitions and the delay of joins, 3 s, and logs to the terminal.
+The C functions are called directly (rdkafka_mock.h; librdkafka calls them experimental, and wheels since 2.8
+have all of them). The setting `test.mock.num.brokers` would do without, but it can't configure partitions or
+the delay of joins, 3 s, and logs to the terminal.
 """
 
 from __future__ import annotations
@@ -36,19 +36,23 @@ _FUNCTIONS: Final = (
     ("rd_kafka_mock_topic_create", _I, (_P, _S, _I, _I)),
     ("rd_kafka_mock_group_initial_rebalance_delay_ms", None, (_P, ctypes.c_int32)),
 )
-"""(name, what it returns, what it takes)."""
+"""(name, result type, argument types)."""
 
 
 class UnavailableError(RuntimeError):
-    """The wheel that brings the mock cluster is not installed, or not one that can be used."""
+    """The confluent-kafka wheel, which brings the mock cluster, is missing or too old."""
 
 
 class EmbeddedCluster:
-    """A cluster of mock brokers, running from `with` to its end; their node ids start at 1.
+    """A cluster of librdkafka's mock brokers, running from `with` to its end; node ids start at 1.
 
-    topics: names and numbers of partitions of those that are to exist at once. join_delay_ms: how
-    long a new group waits for more members. Raises UnavailableError, or ValueError for a topic that
-    can't be.
+    Args:
+        brokers: number of brokers.
+        topics: topics to create, with their numbers of partitions. Raises ValueError for an invalid one.
+        join_delay_ms: time that a new group waits for more members.
+
+    Raises:
+        UnavailableError: At the start: confluent-kafka is missing or too old.
     """
 
     def __init__(
@@ -111,7 +115,7 @@ class EmbeddedCluster:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    """librdkafka as the confluent-kafka wheel has it, found through the module that links to it."""
+    """Return librdkafka from the confluent-kafka wheel, through the module that links to it."""
     try:
         from confluent_kafka import cimpl
     except ImportError as problem:

@@ -1,9 +1,9 @@
-"""Nothing stays behind: a small process that ends what another one started, once that one is gone.
+"""A small process that kills processes and removes folders of another process after its end.
 
-It holds the reading end of a pipe whose only writer is the process that started it. At the end of
-that pipe, however it came about (also by SIGKILL), it kills the process groups and removes the directories
-that are entered. prctl(PR_SET_PDEATHSIG) would do without a process, but goes by the thread that
-started the child: a broker restarted from a timer's thread would die with that thread.
+It holds the reading end of a pipe whose only writer is the process that started it. When the pipe ends, for
+any reason (also SIGKILL), it kills the registered process groups and removes the registered directories.
+prctl(PR_SET_PDEATHSIG) would need no process, but depends on the thread that started the child: a broker
+restarted from a timer's thread would die with that thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 
 class Guard:
-    """The process, as the one that it watches sees it."""
+    """The guard's process, as the watched process sees it."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
@@ -37,31 +37,31 @@ class Guard:
         finally:
             os.close(reading)
 
-    def enter(self, what: int | Path) -> None:
-        """End a process group, or remove a directory, when this process is gone."""
-        self._say(f"+{what}\n")
+    def enter(self, entry: int | Path) -> None:
+        """Register a process group to kill, or a directory to remove, when this process is gone."""
+        self._say(f"+{entry}\n")
 
-    def leave(self, what: int | Path) -> None:
-        """Forget a process group that has ended, whose number may soon be another's, or a directory."""
-        self._say(f"-{what}\n")
+    def leave(self, entry: int | Path) -> None:
+        """Forget a directory, or an ended process group, whose number another one may soon have."""
+        self._say(f"-{entry}\n")
 
     def close(self) -> None:
-        """End and remove what is still entered; returns when that is done."""
+        """Kill and remove everything registered, and wait until that is done."""
         self._pipe.close()
         self._process.wait()
 
     def forget(self) -> None:
-        """Let go of the pipe in a process that was forked: it must not keep the guard waiting."""
+        """Close the pipe in a forked process, so that the guard does not wait for it."""
         self._pipe.close()
 
     def _say(self, line: str) -> None:
-        # a guard that somebody killed is missed only if we are killed too
+        # a guard that was killed is missed only if this process is killed, too
         with contextlib.suppress(BrokenPipeError):
             self._pipe.write(line.encode())
 
 
 def remove(directory: str | Path) -> None:
-    """Remove a directory: what was killed may still finish a write in it."""
+    """Remove a directory, repeatedly: killed processes may still finish a write in it."""
     for _ in range(100):
         shutil.rmtree(directory, ignore_errors=True)
         if not os.path.exists(directory):  # noqa: PTH110 (of a name or a path)
@@ -70,20 +70,20 @@ def remove(directory: str | Path) -> None:
 
 
 def watch() -> None:
-    """Read until the end, then kill and remove: what the guard's process does."""
+    """Read registrations until the pipe ends, then kill and remove: the guard's program."""
     entered: dict[str, None] = {}
     for line in sys.stdin:
-        what = line[1:].rstrip("\n")
+        entry = line[1:].rstrip("\n")
         change: Callable[[str], object] = entered.setdefault if line[0] == "+" else entered.pop
         with contextlib.suppress(KeyError):
-            change(what)
-    groups = [int(what) for what in entered if what.isdecimal()]
+            change(entry)
+    groups = [int(entry) for entry in entered if entry.isdecimal()]
     for group in groups:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-    for what in entered:
-        if not what.isdecimal():
-            remove(what)
+    for entry in entered:
+        if not entry.isdecimal():
+            remove(entry)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whose brokers may be written to or attacked: this machine's; others only if they are the user's own."""
+"""The check for brokers that may be written to or attacked: this machine's, or the user's own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ipaddress
 from typing import Final
 
 OPTION: Final = "--i-own-this-target"
-"""How a user says so on the command line."""
+"""The command-line option that confirms ownership."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to an address.
+    """Return whether an address is reachable from this machine only.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
     [True, True, True, False, False]

@@ -1,6 +1,6 @@
-"""Processes that are started here, and folders for them: none outlives this process, however that ends.
+"""Processes and temporary folders that never outlive this process, however it ends.
 
-Each process leads a session and a process group of its own, which ends as a whole.
+Each process leads a session and a process group of its own, which is killed as a whole.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _guards: Final[list[Guard]] = []
 
 
 class Process(Protocol):
-    """A process, as subprocess.Popen has it."""
+    """A process with the methods of subprocess.Popen."""
 
     pid: int
 
     def poll(self) -> int | None:
-        """Return its exit code; None: it has not ended."""
+        """Return the exit code; None while the process runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end and return its exit code. Raises subprocess.TimeoutExpired."""
+        """Wait for the exit and return the exit code. Raises subprocess.TimeoutExpired."""
 
 
 def guard() -> Guard:
-    """Return what ends processes and removes folders that are entered, once this process is gone."""
+    """Return the guard, which ends processes and removes folders once this process is gone."""
     with _making:
         if not _guards:
             _guards.append(Guard())
@@ -50,7 +50,7 @@ def _close() -> None:
 
 
 def _forget() -> None:
-    """Let a process that was forked have a guard of its own."""
+    """Give a forked process a guard of its own."""
     global _making
     _making = threading.Lock()
     while _guards:
@@ -61,16 +61,18 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def start(line: Sequence[str], **how: Any) -> subprocess.Popen[Any]:
-    """Start a process that ends with this one. how: as subprocess.Popen takes it. Raises OSError."""
+    """Start a process that ends with this one, with further arguments of subprocess.Popen. Raises OSError."""
     process = subprocess.Popen(line, start_new_session=True, **how)  # noqa: S603 (callers say whose it is)
     guard().enter(process.pid)
     return process
 
 
 def end(process: Process, patience: float = 0.0) -> None:
-    """End a process with its group; returns when it has ended.
+    """End a process with its group, and wait for its exit.
 
-    patience: the seconds in which it may end by itself, upon SIGTERM; 0: it is killed at once.
+    Args:
+        process: the leader of the group.
+        patience: seconds between SIGTERM and SIGKILL; 0: SIGKILL at once.
     """
     if patience and process.poll() is None:
         with contextlib.suppress(ProcessLookupError):  # it may end by itself at any moment
@@ -86,7 +88,7 @@ def end(process: Process, patience: float = 0.0) -> None:
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """Make a temporary folder, which is removed at the end of `with`, or when this process is gone."""
+    """Create a temporary folder, which is removed at the end of `with`, or when this process is gone."""
     path = Path(tempfile.mkdtemp(prefix="barnabas-"))
     guard().enter(path)
     try:

@@ -82,7 +82,7 @@ async def _asked(seen: Sequence[Seen], bootstrap: str, ignore: tuple[str, ...]) 
     from barnabas.peers.replay.cluster import LiveCluster
     from barnabas.peers.replay.connection import LiveConnection
     from barnabas.peers.replay.order import in_order, index
-    from barnabas.peers.replay.player import Manner, Player
+    from barnabas.peers.replay.player import Player, PlayerOptions
 
     exchanges = list(map(_exchange, seen))
     places = {id(exchange): place for place, exchange in enumerate(exchanges)}
@@ -101,7 +101,7 @@ async def _asked(seen: Sequence[Seen], bootstrap: str, ignore: tuple[str, ...]) 
         lacking = set(found.needed.partitions(found.topics)) - set(await cluster.partitions())
         if lacking:
             await cluster.make(sorted(lacking))
-        player = Player(cluster, found, done, Manner(speed=0, ignore=ignore))
+        player = Player(cluster, found, done, PlayerOptions(speed=0, ignore=ignore))
         await player.play(in_order(exchanges, found.order))
     finally:
         await cluster.stop()
@@ -136,8 +136,8 @@ def _lines(seen: Seen, outcome: Outcome) -> Iterator[str]:
     a topic that has more of them now."""
     from barnabas.captures.diff.bodies import ABSENT
 
-    if outcome.left is not None:
-        yield f"{seen.name}: not asked: {outcome.left.reason}"
+    if outcome.omission is not None:
+        yield f"{seen.name}: not asked: {outcome.omission.reason}"
     if outcome.problem:
         yield f"{seen.name}: {outcome.problem}"
     for difference in outcome.differences:

@@ -1,1 +1,1 @@
-"""What brokers of the designs share: logs of records, a registry on ZooKeeper, processes; see README.md."""
+"""Shared parts of the designs' brokers: logs, a registry on ZooKeeper, processes; see README.md."""

@@ -1,4 +1,4 @@
-"""Brokers of a design in one process: a port each, a registry and elections that they share."""
+"""Brokers of a design in one process: a port for each, and a shared registry with elections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Server = TypeVar("Server", bound=BrokerServer[Any, Any])
 
 
 class Session(NamedTuple):
-    """What a broker has of ZooKeeper: the registry, and the elections by number."""
+    """A broker's view of ZooKeeper: the registry, and the elections by number."""
 
     registry: Registry
     electors: Mapping[int, Elector]
@@ -41,7 +41,7 @@ class Cluster(ABC, Generic[Server]):
         self.registry = shared.registry
         self.servers: dict[int, Server] = {}
         self.failures: dict[int, Exception | None] = {}
-        """Why brokers have ended themselves, by node."""
+        """The reasons of brokers that have ended themselves, by node."""
         self._count = brokers
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         self._shared = shared
@@ -60,7 +60,9 @@ class Cluster(ABC, Generic[Server]):
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         sessions = (self._shared, *self._sessions.values())
-        for elector in {one for session in sessions for one in session.electors.values()}:
+        for elector in {
+            candidate for session in sessions for candidate in session.electors.values()
+        }:
             await asyncio.to_thread(elector.watch, lambda: call_in(self._loop, self.tell))
         for topic, partitions in self._topics.items():
             await self.grow(topic, *partitions)
@@ -85,19 +87,21 @@ class Cluster(ABC, Generic[Server]):
         self.tell()
 
     async def stop(self, node: int) -> None:
-        """Let a broker die, and others be elected."""
+        """Stop a broker as if it had died, and let others be elected."""
         await self._leave(node, self.servers.pop(node))
 
     async def grow(self, topic: str, *partitions: str) -> None:
-        """Add a topic, or partitions to it, in the registry: brokers hear of it there."""
+        """Add a topic, or partitions to it, in the registry, which notifies the brokers."""
         await asyncio.to_thread(Topics(self.registry).grow, topic, *partitions)
 
     def tell(self) -> None:
-        """Tell every broker which brokers live, and who leads as far as its session knows."""
+        """Notify every broker of the live brokers and of the leaders that its session knows."""
         nodes = {node: server.listener.address for node, server in self.servers.items()}
         for node, server in self.servers.items():
             electors = self._session(node).electors
-            server.told(nodes, {number: one.leader() for number, one in electors.items()})
+            server.set_cluster(
+                nodes, {number: elector.leader() for number, elector in electors.items()}
+            )
 
     def _session(self, node: int) -> Session:
         return self._sessions.get(node, self._shared)
@@ -109,7 +113,7 @@ class Cluster(ABC, Generic[Server]):
         self.tell()
 
     def _ended(self, node: int) -> None:
-        """Take note of a broker that has ended itself, and let it leave its elections."""
+        """Remove a broker that has ended itself from its elections."""
         server = self.servers.pop(node)
         self.failures[node] = server.listener.failure
         task = asyncio.create_task(self._leave(node, server))

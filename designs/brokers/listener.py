@@ -1,7 +1,4 @@
-"""Runs a broker's sans-IO core on asyncio: sockets, timers, and its actions in their order.
-
-The core decides; here are sockets, timers and the order in which its actions are carried out.
-"""
+"""Runs a broker's sans-IO core on asyncio: the core decides, the listener has sockets, timers and order."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ UNSENT_LIMIT: Final = 8 << 20
 
 @dataclass(frozen=True)
 class Send:
-    """A broker sends bytes on one of its connections."""
+    """An action: send bytes on a connection."""
 
     connection: int
     data: bytes
@@ -30,10 +27,10 @@ class Send:
 
 @dataclass(frozen=True)
 class Close:
-    """A broker closes a connection, and says why."""
+    """An action: close a connection, for a reason."""
 
     connection: int
-    why: str
+    reason: str
 
 
 Action = TypeVar("Action")
@@ -41,48 +38,51 @@ Action = TypeVar("Action")
 
 @dataclass(frozen=True)
 class Log:
-    """A line for the operator: level FATAL, ERROR or INFO."""
+    """An action: log a line for the operator, with level FATAL, ERROR or INFO."""
 
     level: str
     text: str
 
 
 class Core(Protocol[Action]):
-    """What a broker decides. Numbers of connections are used once; times are ms."""
+    """The sans-IO logic of a broker. Connections' numbers are unique; times are ms."""
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the time of the next `tick`; None: not needed."""
 
     def connected(self, connection: int, host: str) -> None:
-        """Somebody has connected, from this host."""
+        """Note a new connection from a host."""
 
     def receive(self, connection: int, data: bytes, now: int) -> list[Action]:
-        """Bytes of a connection."""
+        """Process bytes of a connection."""
 
     def closed(self, connection: int, now: int) -> list[Action]:
-        """The other side has closed a connection, or it is broken."""
+        """Note that the client closed a connection, or that it broke."""
 
     def tick(self, now: int) -> list[Action]:
-        """Time has passed."""
+        """Process the passing of time."""
 
 
 def now_ms() -> int:
-    """The clock of the cores."""
+    """Return the time of the cores' clock in ms."""
     return time.monotonic_ns() // 1_000_000
 
 
 def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    """Call it in this loop, from any thread; one that is closed by now does nothing."""
+    """Call a function in a loop, from any thread; do nothing if the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(function)
 
 
 class Listener(Generic[Action]):
-    """Runs a core. carry_out: does one action; the next one waits until it has returned.
+    """A running core with its sockets.
 
-    If it raises an Exception, that is the end of this broker (`failure`): it could answer nobody.
-    ended: called then, when all is closed.
+    Args:
+        core: the logic.
+        carry_out: performs one action; the next one waits until it returns. An exception ends the broker
+            (`failure`).
+        ended: called after the broker has ended itself, when all connections are closed.
     """
 
     def __init__(
@@ -104,20 +104,20 @@ class Listener(Generic[Action]):
         self._stopped = False
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
-        """Listen. Raises OSError."""
+        """Listen on an address. Raises OSError."""
         self._server = await asyncio.start_server(self._accept, *address)
         self.address = self._server.sockets[0].getsockname()[:2]
-        self.beside(self._work())
+        self.run_concurrently(self._work())
 
     async def stop(self) -> None:
-        """Die: everything is closed at once."""
+        """Close everything at once, as if the broker had died."""
         self._end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def do(self, actions: list[Action]) -> None:
-        """Carry out what the core wants, behind what it wanted before."""
+        """Queue the core's actions after earlier ones."""
         for action in actions:
             self._queue.put_nowait(action)
         if self._timer is not None:
@@ -130,12 +130,12 @@ class Listener(Generic[Action]):
                 delay, lambda: self.do(self._core.tick(now_ms()))
             )
 
-    def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something for which the next action does not wait; an Exception of it ends the broker, too."""
+    def run_concurrently(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine for which actions do not wait; its exception ends the broker, too."""
         self._keep(asyncio.create_task(self._guarded(work)))
 
     def send(self, action: Send) -> None:
-        """Write to a connection, if it is still there."""
+        """Write to a connection, if it is still open."""
         writer = self._writers.get(action.connection)
         if writer is not None and not writer.is_closing():
             writer.write(action.data)
@@ -143,13 +143,13 @@ class Listener(Generic[Action]):
                 writer.transport.abort()
 
     def close(self, action: Close) -> None:
-        """Close a connection behind what was written."""
+        """Close a connection after its pending writes."""
         writer = self._writers.get(action.connection)
         if writer is not None:
             writer.close()
 
     def abort(self) -> None:
-        """Close all connections at once; what still waits to be done is not done."""
+        """Close all connections at once, and drop queued actions."""
         while not self._queue.empty():
             self._queue.get_nowait()
         for writer in self._writers.values():
@@ -167,7 +167,7 @@ class Listener(Generic[Action]):
         task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._stopped:  # it came while everything was closed
+        if self._stopped:  # connected while everything was being closed
             writer.transport.abort()
             return
         task = asyncio.current_task()
@@ -175,7 +175,7 @@ class Listener(Generic[Action]):
         self._keep(task)
         number = next(self._numbers)
         self._writers[number] = writer
-        peer = writer.get_extra_info("peername")  # none: it has gone already
+        peer = writer.get_extra_info("peername")  # None: the client has gone already
         self._core.connected(number, peer[0] if peer else "")
         try:
             with contextlib.suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""A broker of a design on asyncio: runs its core, and carries out the actions that both designs share."""
+"""A broker of a design on asyncio: it runs a core, and performs the actions that both designs share."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ class BrokerServer(ABC, Generic[AnyCore, Action]):
         await self.listener.stop()
 
     @abstractmethod
-    def told(self, nodes: Mapping[int, Address], leaders: Leaders) -> None:
-        """Take note of the live brokers with their addresses, and of the leader of each election."""
+    def set_cluster(self, nodes: Mapping[int, Address], leaders: Leaders) -> None:
+        """Set the live brokers with their addresses, and the leader of each election."""
 
     @abstractmethod
     def _topics_changed(self) -> None:
-        """Read the topics again. Called in any thread."""
+        """Read the topics again, called in any thread."""
 
     async def _carry_out(self, action: Action) -> None:
-        """Carry out an action that both designs have; those of one design are its own server's."""
+        """Perform an action of both designs; each design's server performs its own."""
         self._seen(action)
         if isinstance(action, Send):
             self.listener.send(action)
         elif isinstance(action, Close):
-            self._say(action.why)
+            self._say(action.reason)
             self.listener.close(action)
         elif isinstance(action, Log):
             self._say(f"{action.level} {action.text}")

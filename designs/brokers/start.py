@@ -25,15 +25,11 @@ LOOK: Final = 0.2
 
 
 def topics_of(texts: list[str]) -> dict[str, int]:
-    """Topics with their numbers of partitions. Raises Trouble.
-
-    >>> topics_of(["t:6", "u"])
-    {'t': 6, 'u': 4}
-    """
+    """Parse topics with their numbers of partitions. Raises Trouble."""
     from barnabas.designs.brokers.logs.files import NAME_LIMIT, path_of
     from barnabas.peers.embedded import AUTO_PARTITIONS
 
-    found = {}
+    topics = {}
     for text in texts:
         name, colon, number = text.partition(":")
         count = number if colon else str(AUTO_PARTITIONS)
@@ -45,16 +41,16 @@ def topics_of(texts: list[str]) -> dict[str, int]:
             raise Trouble(
                 f"--topic {name[:20]}...: its logs' names have {size} bytes; {NAME_LIMIT} is the most"
             )
-        if name in found:
+        if name in topics:
             raise Trouble(f"--topic {text}: {name} was given before; a topic is given once")
-        found[name] = int(count)
-    return found
+        topics[name] = int(count)
+    return topics
 
 
 def start_design(design: str, brokers: int | None, options: Options, output: Output) -> int:
-    """Start a design's brokers, print where they are, and say which ones end.
+    """Start a design's brokers, print their addresses, and report brokers that exit.
 
-    Raises Trouble, at the latest when none is left.
+    Raises Trouble, at the latest when no broker is left.
     """
     from barnabas.designs.brokers.processes.cluster import (
         EMBEDDED,
@@ -80,8 +76,12 @@ def start_design(design: str, brokers: int | None, options: Options, output: Out
         with ProcessCluster(
             design, brokers, topics=counts, zookeeper=zookeeper, data=data, listen=address
         ) as cluster:
-            said = " ".join(f"{name} ({plural(n, 'partition')})" for name, n in counts.items())
-            output.note(f"ZooKeeper at {cluster.zookeeper}; topics: {said or 'those in ZooKeeper'}")
+            topic_list = " ".join(
+                f"{name} ({plural(n, 'partition')})" for name, n in counts.items()
+            )
+            output.note(
+                f"ZooKeeper at {cluster.zookeeper}; topics: {topic_list or 'those in ZooKeeper'}"
+            )
             for node, where, pid in cluster.brokers.values():
                 output.note(f"broker {node} at {endpoint_text(where)}, pid {pid}")
             output.note("Ctrl-C stops the brokers")
@@ -89,16 +89,16 @@ def start_design(design: str, brokers: int | None, options: Options, output: Out
                 {"node": node, "address": endpoint_text(where), "pid": pid}
                 for node, where, pid in cluster.brokers.values()
             ]
-            about = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
-            about |= {"zookeeper": cluster.zookeeper, "brokers": rows}
-            output.ready(json_text({"ready": about}))
+            description = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
+            description |= {"zookeeper": cluster.zookeeper, "brokers": rows}
+            output.ready(json_text({"ready": description}))
             while cluster.brokers:
                 time.sleep(LOOK)
                 for node, code in cluster.ended().items():
                     how = (
                         f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
                     )
-                    with contextlib.suppress(OSError):  # the others go on, whoever reads it
+                    with contextlib.suppress(OSError):  # the others continue, even without a reader
                         output.note(f"broker {node} has ended {how}")
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None

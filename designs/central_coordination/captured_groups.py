@@ -1,10 +1,10 @@
-"""Central coordination's messages, in the words of Kafka's classic groups.
+"""Central coordination's messages, in terms of Kafka's classic groups.
 
-A consumer registers as one joins without an id: it is told to wait for its turn. Stop-fetcher is the
-heartbeat that says that the group rebalances; its answer is the JoinGroup, and tells where the consumer was;
-start-fetcher answers that, with the assignment, and its own answer is the SyncGroup. There are no
-generations: they are counted here, from the first start-fetcher that is seen. All that have stopped before
-are its members.
+A registration is a JoinGroup without an id, whose response tells the consumer to wait. A stop-fetcher is the
+heartbeat that announces a rebalance; its response is the JoinGroup, with the consumer's position. A start-
+fetcher is the response to that, with the assignment, and its own response is the SyncGroup. The protocol has
+no generations: they are counted here, from the first captured start-fetcher. The members of a generation are
+all consumers that have stopped before it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from barnabas.designs.limits import MEMBERS
 from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
 DIGITS: Final = 10
-"""Of a partition's number."""
+"""Digits of a partition's number."""
 
 
 @dataclass(slots=True)
 class _Consumer:
-    """Of one connection, as it registered."""
+    """A registered consumer on one connection."""
 
     group: str
     id: str
     session_ms: int
     generation: int = -1
     stopped: int | None = None
-    """When it last said that it had stopped."""
+    """The time of its last response to stop-fetcher."""
 
     @property
     def weight(self) -> int:
@@ -45,10 +45,10 @@ class _Consumer:
 @dataclass(slots=True)
 class _Group:
     generation: int = 0
-    asked: int | None = None
-    """When one was last asked to stop, since others were started."""
+    stop_requested: int | None = None
+    """The time of the last stop-fetcher since the last start."""
     stopped: Weighed[str] | None = field(default_factory=Weighed)
-    """Who has, since then; None: too many."""
+    """Consumers that have stopped since then; None: too many."""
 
     @property
     def weight(self) -> int:
@@ -69,70 +69,82 @@ class CentralGroups:
         return self._consumers.forgotten + self._groups.forgotten
 
     def of(self, exchange: Exchange) -> Iterator[GroupMessage]:
-        """Yield what an exchange says of a group; nothing if the registration was not captured."""
-        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
-        one = None if seen is None else self._whose(seen)
-        if seen is None or one is None:
+        """Yield the group messages of an exchange; none if the registration was not captured."""
+        message = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
+        consumer = None if message is None else self._consumer_of(message)
+        if message is None or consumer is None:
             return
-        group = self._groups.get(one.group) or _Group()
-        if seen.api == "StopFetcher":
-            yield from _stopped(exchange, seen, one, group)
-        elif seen.api == "StartFetcher" and not seen.error:
-            yield from _started(exchange, seen, one, group)
-        elif seen.end is None or seen.error:
-            yield unanswered(exchange, one.group, one.id, one.generation)
-        elif seen.api == "RegisterConsumer":
-            yield _said(exchange, one, JOIN_GROUP, seen.end, error="MEMBER_ID_REQUIRED")
+        group = self._groups.get(consumer.group) or _Group()
+        if message.api == "StopFetcher":
+            yield from _stop_messages(exchange, message, consumer, group)
+        elif message.api == "StartFetcher" and not message.error:
+            yield from _start_messages(exchange, message, consumer, group)
+        elif message.end is None or message.error:
+            yield unanswered(exchange, consumer.group, consumer.id, consumer.generation)
+        elif message.api == "RegisterConsumer":
+            yield _group_message(
+                exchange, consumer, JOIN_GROUP, message.end, error="MEMBER_ID_REQUIRED"
+            )
         else:
-            yield _said(exchange, one, HEARTBEAT, seen.end)
-        self._groups[one.group] = group
+            yield _group_message(exchange, consumer, HEARTBEAT, message.end)
+        self._groups[consumer.group] = group
 
-    def _whose(self, seen: DialectExchange) -> _Consumer | None:
-        if seen.api != "RegisterConsumer":
-            return self._consumers.get(seen.connection)
-        asked = seen.request
-        one = _Consumer(asked["group_id"], asked["consumer_id"], asked["session_timeout_ms"])
-        self._consumers[seen.connection] = one  # if it is refused, that is the connection's end
-        return one
+    def _consumer_of(self, message: DialectExchange) -> _Consumer | None:
+        if message.api != "RegisterConsumer":
+            return self._consumers.get(message.connection)
+        request = message.request
+        consumer = _Consumer(
+            request["group_id"], request["consumer_id"], request["session_timeout_ms"]
+        )
+        self._consumers[message.connection] = (
+            consumer  # if it is refused, that is the connection's end
+        )
+        return consumer
 
 
-def _stopped(
-    exchange: Exchange, seen: DialectExchange, one: _Consumer, group: _Group
+def _stop_messages(
+    exchange: Exchange, message: DialectExchange, consumer: _Consumer, group: _Group
 ) -> Iterator[GroupMessage]:
-    if seen.end is not None and not seen.error:
-        one.stopped = seen.end
-        group.asked = max(group.asked or 0, seen.ts)
+    if message.end is not None and not message.error:
+        consumer.stopped = message.end
+        group.stop_requested = max(group.stop_requested or 0, message.ts)
         if group.stopped is not None:
-            group.stopped.append(one.id)
+            group.stopped.append(consumer.id)
             if group.stopped.weight > MEMBERS:
                 group.stopped = None
-        rows = (seen.response or {}).get("offset_info", ())
-        yield _said(exchange, one, OFFSET_COMMIT, seen.end, partitions=_partitions(rows))
-    yield _said(exchange, one, HEARTBEAT, seen.ts, error="REBALANCE_IN_PROGRESS")
+        rows = (message.response or {}).get("offset_info", ())
+        yield _group_message(
+            exchange, consumer, OFFSET_COMMIT, message.end, partitions=_partitions(rows)
+        )
+    yield _group_message(exchange, consumer, HEARTBEAT, message.ts, error="REBALANCE_IN_PROGRESS")
 
 
-def _started(
-    exchange: Exchange, seen: DialectExchange, one: _Consumer, group: _Group
+def _start_messages(
+    exchange: Exchange, message: DialectExchange, consumer: _Consumer, group: _Group
 ) -> Iterator[GroupMessage]:
     members: list[str] = []
-    # one that was started before the others were asked to stop is still of the rebalance before
-    if not group.generation or (group.asked is not None and seen.ts >= group.asked):
+    # a start before the stop-fetchers belongs to the preceding rebalance
+    if not group.generation or (
+        group.stop_requested is not None and message.ts >= group.stop_requested
+    ):
         group.generation += 1
         members = list(group.stopped or ())
-        group.asked, group.stopped = None, Weighed()
-    one.generation = group.generation
-    rows = _partitions(seen.request["offset_info"])
-    joined = _said(exchange, one, JOIN_GROUP, seen.ts, members=members, partitions=rows)
-    yield joined._replace(ts=one.stopped or seen.ts)
+        group.stop_requested, group.stopped = None, Weighed()
+    consumer.generation = group.generation
+    rows = _partitions(message.request["offset_info"])
+    joined = _group_message(
+        exchange, consumer, JOIN_GROUP, message.ts, members=members, partitions=rows
+    )
+    yield joined._replace(ts=consumer.stopped or message.ts)
     known = tuple(row for row in rows if row[2] >= 0)
-    yield _said(exchange, one, OFFSET_COMMIT, seen.ts, partitions=known)
-    if seen.end is not None:
-        yield _said(exchange, one, SYNC_GROUP, seen.end)
+    yield _group_message(exchange, consumer, OFFSET_COMMIT, message.ts, partitions=known)
+    if message.end is not None:
+        yield _group_message(exchange, consumer, SYNC_GROUP, message.end)
 
 
-def _said(
+def _group_message(
     exchange: Exchange,
-    one: _Consumer,
+    consumer: _Consumer,
     key: int,
     end: int,
     *,
@@ -141,18 +153,18 @@ def _said(
     partitions: tuple[tuple[str, int | str, int], ...] = (),
 ) -> GroupMessage:
     request = {
-        "member_id": one.id,
-        "generation_id": one.generation,
-        "session_timeout_ms": one.session_ms,
+        "member_id": consumer.id,
+        "generation_id": consumer.generation,
+        "session_timeout_ms": consumer.session_ms,
     }
     response = {
-        "member_id": one.id,
-        "generation_id": one.generation,
+        "member_id": consumer.id,
+        "generation_id": consumer.generation,
         "leader": "",
         "members": [{"member_id": member} for member in members],
     }
-    about = exchange, one.group, request, response, end, key, error, exchange.ts
-    return GroupMessage(*about, CENTRAL_COORDINATION.name, partitions)
+    common = exchange, consumer.group, request, response, end, key, error, exchange.ts
+    return GroupMessage(*common, CENTRAL_COORDINATION.name, partitions)
 
 
 def _partitions(rows: Iterable[dict[str, Any]]) -> tuple[tuple[str, int | str, int], ...]:
@@ -160,6 +172,6 @@ def _partitions(rows: Iterable[dict[str, Any]]) -> tuple[tuple[str, int | str, i
 
 
 def _number(name: str) -> int | str:
-    """A partition's name, which here is its number; 0.7's are others: 0-1."""
+    """Return a partition's number, which is its name here; 0.7 had names such as 0-1."""
     plain = name.isascii() and name.isdecimal() and len(name) <= DIGITS
     return int(name) if plain else name

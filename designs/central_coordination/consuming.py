@@ -1,4 +1,4 @@
-"""A consumer of central coordination that fetches what the coordinator has told it to."""
+"""A consumer of central coordination that fetches the partitions that the coordinator assigns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from barnabas.designs.central_coordination.states import CONSULTING
 from barnabas.designs.consuming.fetcher import Fetcher
 from barnabas.designs.consuming.questions import Question, refuse_others
 from barnabas.designs.consuming.words import positions_of
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import Message
 
 IDLE: Final = 0.02
@@ -32,36 +32,35 @@ QUESTION: Final = Question(
     wire.request("ClusterMetadata"),
     partial(wire.read_response, api="ClusterMetadata"),
 )
-"""What a consumer asks first."""
+"""A consumer's first request."""
 
 
 async def consume(
     settings: ConsumerSettings,
-    take: Callable[[Place, int, Message], None],
+    take: Callable[[TopicPartition, int, Message], None],
     say: Callable[[str], None],
     over: asyncio.Event,
     others: Sequence[Question],
 ) -> None:
-    """Fetch and hand over what the coordinator gives this consumer, until it is over.
+    """Fetch and hand over the records of this consumer's partitions, until it is over.
 
-    A partition's name is its number. The document has no goodbye: a connection that is closed is a consumer
-    that has failed, and what it consumed since the last rebalance comes once more to who has it next.
-    others: what consumers of other designs ask first. Raises UnableError.
+    A partition's name is its number. The document has no request to leave: a closed connection means a failed
+    consumer, and the next owner gets what it consumed since the last rebalance once more. others: first
+    requests of other designs' consumers. Raises UnableError.
     """
-
-    said: set[str] = set()
-    """What its log had since it fetched: it tries one broker behind the other, again and again."""
+    reported: set[str] = set()
+    """Reported log lines since the last fetch: the consumer tries brokers in turn, repeatedly."""
 
     def watch(action: ConsumerAction) -> None:
         if isinstance(action, StartFetchers):
-            said.clear()
+            reported.clear()
             start = {(topic, int(name)): offset for (topic, name), offset in action.start.items()}
             say(f"starts to fetch {positions_of(start) or 'nothing'}: the coordinator says so")
         elif isinstance(action, StopFetchers):
             lost = client.core.state == CONSULTING
             say(f"stops to fetch: the coordinator {'is lost' if lost else 'says so'}")
-        elif isinstance(action, Log) and action.text not in said:
-            said.add(action.text)
+        elif isinstance(action, Log) and action.text not in reported:
+            reported.add(action.text)
             say(action.text)
 
     client = Client(settings, watch)
@@ -79,10 +78,10 @@ async def consume(
             if not positions:
                 await asyncio.sleep(IDLE)
                 continue
-            found = await fetcher.round(positions)
+            fetched = await fetcher.round(positions)
             if client.starts != starts or not client.fetching:
-                continue  # it is somebody else's by now
-            for (topic, number), got in found.items():
+                continue  # another consumer has the partition by now
+            for (topic, number), got in fetched.items():
                 for offset, message in got.messages:
                     take((topic, number), offset, message)
                 client.consumed((topic, str(number)), got.following)

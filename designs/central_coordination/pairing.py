@@ -1,8 +1,8 @@
-"""Pairs the messages of a connection of central coordination, on which either side sends requests.
+"""Pairs the messages of a connection of central coordination, on which both sides send requests.
 
-A consumer sends requests until it has registered. From then on the coordinator does, on the same connection.
-Headers have no correlation id: responses come in order. Requests of Kafka 0.8 for records begin with other
-numbers, so brokers take them on such connections, too.
+A consumer sends requests until it has registered. After that the coordinator does, on the same connection.
+Headers have no correlation id: responses come in order. Requests of Kafka 0.8 for records have other types,
+so brokers accept them on such connections, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from barnabas.specs.registry import NAMES, api
 
 @dataclass(slots=True)
 class OrderedPairing:
-    """One connection; see `barnabas.captures.kafka.pairing.dialect_pairing.Pairing`."""
+    """The pairing of a connection; see `barnabas.captures.kafka.pairing.dialect_pairing.Pairing`."""
 
     dialect: Dialect
     client: str | None = None
@@ -36,33 +36,33 @@ class OrderedPairing:
         default_factory=lambda: {"request": deque(), "response": deque()}
     )
     registered: dict[str, Any] | None = None
-    """The accepted registration, after which the consumer only answers."""
+    """The accepted registration, after which the consumer only responds."""
     _count: int = 0
 
     def frame(self, direction: Direction, data: bytes) -> DialectRequest | DialectResponse:
         """Read a frame. Raises Malformed, or LookupError for a response without a request."""
         if self._answers(direction):
             return self._answer(OPPOSITE[direction], data)
-        asked = self._ask(direction, data)
-        if asked.expects_response:
-            self.waiting[direction].append(asked)
-        return asked
+        request = self._ask(direction, data)
+        if request.expects_response:
+            self.waiting[direction].append(request)
+        return request
 
-    def forget(self, asked: DialectRequest) -> None:
+    def forget(self, request: DialectRequest) -> None:
         """Forget a request that is not forwarded: no response follows."""
-        if asked.expects_response:
-            self.waiting[asked.side].remove(asked)
+        if request.expects_response:
+            self.waiting[request.side].remove(request)
 
-    def response(self, asked: DialectRequest, body: bytes) -> dict[str, Any]:
+    def response(self, request: DialectRequest, body: bytes) -> dict[str, Any]:
         """Decode the body of a response. Raises Malformed."""
-        if asked.key in NAMES:
-            return api(asked.key).response.codec(asked.version).decode(body)
-        kinds = {message.name: message for message in self.dialect.api(asked.api).responses}
+        if request.key in NAMES:
+            return api(request.key).response.codec(request.version).decode(body)
+        kinds = {message.name: message for message in self.dialect.api(request.api).responses}
         name = next(iter(kinds))
         if len(kinds) > 1:
             auto = self.registered is not None and bool(self.registered["auto_commit"])
             name = stop_fetcher_response(auto_commit=auto)
-        return kinds[name].codec(asked.version).decode(body)
+        return kinds[name].codec(request.version).decode(body)
 
     def _answers(self, direction: Direction) -> bool:
         if direction == "request":
@@ -71,16 +71,16 @@ class OrderedPairing:
 
     def _ask(self, side: Direction, data: bytes) -> DialectRequest:
         if side == "request" and int.from_bytes(data[:2], signed=True) in self.dialect.kafka_apis:
-            asked = kafka_request(data)
-            self.client = asked.client_id
-            return asked
+            kafka = kafka_request(data)
+            self.client = kafka.client_id
+            return kafka
         self._count += 1
-        found = decode_frame(self.dialect, data, "request")
-        one = self.dialect.api(found.api)
+        decoded = decode_frame(self.dialect, data, "request")
+        api = self.dialect.api(decoded.api)
         if side == "request":
-            self.client = found.body.get("consumer_id", self.client)
-        about = one.name, own_key(self.dialect, one), one.version, self._count, self.client
-        return DialectRequest(side, *about, data[2:])
+            self.client = decoded.body.get("consumer_id", self.client)
+        head = api.name, own_key(self.dialect, api), api.version, self._count, self.client
+        return DialectRequest(side, *head, data[2:])
 
     def _answer(self, side: Direction, data: bytes) -> DialectResponse:
         waiting = self.waiting[side]
@@ -89,11 +89,13 @@ class OrderedPairing:
         if len(data) < start:
             raise Malformed("header", len(data), "the header is cut off")
         head = int.from_bytes(data[:start], signed=True)
-        asked = next((one for one in waiting if not kafkas or one.correlation_id == head), None)
-        if asked is None:
+        request = next(
+            (pending for pending in waiting if not kafkas or pending.correlation_id == head), None
+        )
+        if request is None:
             raise LookupError("response without a request")
-        waiting.remove(asked)
-        error = "" if kafkas or not head else error_in(asked.key, head)
-        if asked.api == RegisterConsumer.name and not error:
-            self.registered = RegisterConsumer.request.codec(0).decode(asked.body)
-        return DialectResponse(asked, data[start:], error)
+        waiting.remove(request)
+        error = "" if kafkas or not head else error_in(request.key, head)
+        if request.api == RegisterConsumer.name and not error:
+            self.registered = RegisterConsumer.request.codec(0).decode(request.body)
+        return DialectResponse(request, data[start:], error)

@@ -1,4 +1,4 @@
-"""The words of central coordination's APIs in log lines."""
+"""Descriptions of central coordination's messages in log lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from barnabas.specs.dialects.dialect import PhraseRow
 
 
 def cluster_metadata(request: Body, response: Body, names: Names) -> str:
-    """ClusterMetadata: how many brokers, and who coordinates."""
+    """Describe a ClusterMetadata: the number of brokers, and the coordinator."""
     if not response:
         return ""
     node = response["coordinator_id"]
@@ -19,7 +19,7 @@ def cluster_metadata(request: Body, response: Body, names: Names) -> str:
 
 
 def register_consumer(request: Body, response: Body, names: Names) -> str:
-    """RegisterConsumer: group, topics with their streams, session, whether it tells offsets."""
+    """Describe a RegisterConsumer: group, topics with their streams, session, auto commit."""
     if not request:
         return ""
     commits = "" if request["auto_commit"] else "without auto commit"
@@ -28,17 +28,17 @@ def register_consumer(request: Body, response: Body, names: Names) -> str:
 
 
 def ping(request: Body, response: Body, names: Names) -> str:
-    """Ping: the group, which the context knows, is all."""
+    """Describe a Ping: only its group, which the context knows."""
     return ""
 
 
 def stop_fetcher(request: Body, response: Body, names: Names) -> str:
-    """StopFetcher: where the consumer stopped."""
+    """Describe a StopFetcher: the consumer's positions."""
     return arrow("", _offset_info(response) or ("no offsets" if response else ""))
 
 
 def start_fetcher(request: Body, response: Body, names: Names) -> str:
-    """StartFetcher: partitions, and from where."""
+    """Describe a StartFetcher: partitions and offsets."""
     return (_offset_info(request) or "nothing") if request else ""
 
 
@@ -61,4 +61,4 @@ PHRASES: Final[dict[str, PhraseRow]] = {
     "StopFetcher": ((), ("offset_info",), stop_fetcher),
     "StartFetcher": (("offset_info",), (), start_fetcher),
 }
-"""By API: the paths needed of the request, those of the response, and the words."""
+"""Phrases by API: the needed paths of the request, those of the response, and the function."""

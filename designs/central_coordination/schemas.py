@@ -1,12 +1,12 @@
-"""Central consumer coordination in 0.7's format: the coordinator asks, the consumer answers.
+"""Central consumer coordination in 0.7's format: the coordinator sends requests, the consumer responds.
 
-Document: Central Consumer Coordination (Apache wiki, page ids 29131273 and 29131292). A frame is an
-int32 size that does not count itself, then in a request an int16 type, in a response an int16 error
-code; there is no version and no correlation id. A consumer asks any broker for ClusterMetadata,
-registers with the coordinator, and from then on only answers on that connection.
+Document: Central Consumer Coordination (Apache wiki, page ids 29131273 and 29131292). A frame is an int32
+size that does not count itself, then in a request an int16 type, in a response an int16 error code; there is
+no version and no correlation id. A consumer requests ClusterMetadata from any broker, registers with the
+coordinator, and after that only responds on that connection.
 
-A list has an int16 in front, which the document names on its own: "num_brokers: number of brokers
-in the following list".
+A list is preceded by an int16, which the document names separately: "num_brokers: number of brokers in the
+following list".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from barnabas.specs.message import Api, Message
 
 # fmt: off
 AUTO_OFFSET_RESET: Final = ("smallest", "largest")
-"""What RegisterConsumer's auto_offset_reset may say: where to go if an offset is out of range."""
+"""The values of RegisterConsumer's auto_offset_reset, for an offset out of range."""
 
 REQUEST_HEADER: Final = Message("request_type_id" / Int16).of("CentralRequestHeader", (0, 0), FOREVER)
 
@@ -37,15 +37,15 @@ ERRORS: Final = (
     DialectError(5, "DuplicateConsumerId", "the first check of RegisterConsumer", ("name", "code")),
     DialectError(6, "SessionTimeoutTooLow", "the second check of RegisterConsumer", ("name", "code")),
 )
-"""0.7's codes, and the two conditions on which the coordinator refuses a registration: the document
-has 'an appropriate error code' for them, so they have the numbers behind 0.7's."""
+"""0.7's codes, and the coordinator's two refusals of a registration: the document calls them 'an appropriate
+error code', so they have the numbers after 0.7's."""
 
 ClusterMetadata = Api(
     5, "ClusterMetadata", versions=(0, 0),
     request=Message(),
     response=Message(
         "coordinator_id" / Int32,
-        "brokers_info"   / Array(  # behind num_brokers
+        "brokers_info"   / Array(  # follows num_brokers
             "id"   / Int32,
             "host" / String,
             "port" / Int32,
@@ -68,7 +68,7 @@ RegisterConsumer = Api(
 
 Ping = Api(7, "Ping", versions=(0, 0), request=Message(), response=Message())
 
-OFFSET_INFO: Final = Array(  # behind num_partition
+OFFSET_INFO: Final = Array(  # follows num_partition
     "topic"     / String,
     "partition" / String,  # 0.7 names a partition by broker and number: "0-1"
     "offset"    / Int64,

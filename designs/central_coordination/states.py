@@ -1,7 +1,7 @@
 """The steps of central coordination: tables of a consumer, and of a group at its coordinator.
 
-Document: Central Consumer Coordination, sections on failure detection, rebalance, consumer startup and
-the handlers. It draws no states: these are its steps, and the names are a reconstruction.
+Document: Central Consumer Coordination, sections on failure detection, rebalance, consumer startup and the
+handlers. It has no state diagram: these are its steps, and the names are a reconstruction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FETCHING: Final = "FETCHING"
 START: Final = "start"
 STOP: Final = "stop"
 LOST: Final = "connection lost"
-"""It is closed, or no request came for too long."""
+"""The connection is closed, or no request came for too long."""
 
 # of a group
 QUIET: Final = "QUIET"
@@ -64,7 +64,7 @@ CENTRAL_CONSUMER: Final = Table(
         *((state, STOP, NONE, DOWN) for state in (CONSULTING, REGISTERING, REGISTERED, FETCHING)),
     ),
 )
-"""A consumer. From REGISTERED on the coordinator asks, and the answer is the consumer's."""
+"""A consumer. From REGISTERED on the coordinator sends requests, and the consumer responds."""
 
 CENTRAL_GROUP: Final = Table(
     source="Central Consumer Coordination: rebalance, handleNewGroup, handleConsumerFailure",
@@ -77,7 +77,7 @@ CENTRAL_GROUP: Final = Table(
     ),
     rows=(
         (QUIET, CHANGED, NONE, QUEUED),
-        # a set bit means that nothing more is to be asked for; what changed is seen when it is over
+        # a set bit means that nothing more is requested; changes are noticed when it is over
         *((state, CHANGED, NONE, state) for state in (QUEUED, STOPPING, OFFSETS, STARTING)),
         (QUEUED, TAKEN, NONE, STOPPING),
         (STOPPING, ALL_STOPPED, NONE, OFFSETS),

@@ -1,4 +1,4 @@
-"""`barnabas peers consume`: a consumer of a design, which prints what it gets."""
+"""`barnabas peers consume`: a consumer of a design that prints its records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from barnabas.designs.brokers.processes.designs import DESIGNS
 from barnabas.designs.commands import either
 from barnabas.designs.consuming.questions import UnableError
 from barnabas.designs.consuming.topics import say_missing
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.names import sendable
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Message
@@ -34,7 +34,7 @@ def consume(
     as_json: bool = False,
     output: Output | None = None,
 ) -> int:
-    """Consume until a signal that asks to end. Raises Trouble."""
+    """Consume until a signal. Raises Trouble."""
     if design not in DESIGNS:
         raise Trouble(f"unknown design {design!r}{choices(design, DESIGNS)}")
     sendable("--group", group)
@@ -46,13 +46,13 @@ def consume(
     output, name = output or Output(), f"consumer-{os.getpid()}"
     taken = 0
 
-    def take(place: Place, offset: int, message: Message) -> None:
+    def take(partition: TopicPartition, offset: int, message: Message) -> None:
         nonlocal taken
         taken += 1
         if as_json:
-            output.raw(json_text(row(place, offset, message)))
+            output.raw(json_text(row(partition, offset, message)))
         else:
-            output.line(f"{place[0]}[{place[1]}] {offset} {_text(message.value)}")
+            output.line(f"{partition[0]}[{partition[1]}] {offset} {_text(message.value)}")
 
     async def run() -> None:
         over = asyncio.Event()
@@ -75,15 +75,15 @@ def consume(
     return FINE
 
 
-def row(place: Place, offset: int, message: Message) -> dict[str, Any]:
-    r"""A record for programs: bytes that are no text stand with `\x` escapes.
+def row(partition: TopicPartition, offset: int, message: Message) -> dict[str, Any]:
+    r"""Return a record as JSON; bytes that are not text have `\x` escapes.
 
     >>> row(("t", 0), 7, Message(None, b"a\xff"))
     {'topic': 't', 'partition': 0, 'offset': 7, 'key': None, 'value': 'a\\xff'}
     """
     return {
-        "topic": place[0],
-        "partition": place[1],
+        "topic": partition[0],
+        "partition": partition[1],
         "offset": offset,
         "key": None if message.key is None else _text(message.key),
         "value": None if message.value is None else _text(message.value),

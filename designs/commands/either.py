@@ -11,7 +11,7 @@ from barnabas.designs.central_coordination import consuming as central
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings as CentralSettings
 from barnabas.designs.consumer_rewrite import consuming as rewrite
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings as RewriteSettings
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import Message
 
 
@@ -21,7 +21,7 @@ async def consume(
     group: str,
     name: str,
     topic: str,
-    take: Callable[[Place, int, Message], None],
+    take: Callable[[TopicPartition, int, Message], None],
     say: Callable[[str], None],
     over: asyncio.Event,
     *,

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Final
 
 from barnabas.cli.console.output import Output
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.names import sendable
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, Produced
@@ -30,7 +30,7 @@ PATIENCE: Final = 30.0
 
 
 def produce(servers: str, topic: str, output: Output | None = None) -> int:
-    """Send lines, each acknowledged, and say how many. Raises Trouble."""
+    """Send lines with acknowledgements, and report their number. Raises Trouble."""
     sendable("--topic", topic)
     try:
         bootstrap = addresses(servers)
@@ -44,12 +44,12 @@ def produce(servers: str, topic: str, output: Output | None = None) -> int:
             if partitions is None:
                 raise Trouble(f"the brokers have no topic {topic!r}", COULD_NOT_RUN)
             for lines in _lines():
-                sets: dict[Place, list[Message]] = {}
+                sets: dict[TopicPartition, list[Message]] = {}
                 for line in lines:
-                    place = topic, next(turn) % partitions
-                    sets.setdefault(place, []).append(Message(None, line))
+                    partition = topic, next(turn) % partitions
+                    sets.setdefault(partition, []).append(Message(None, line))
                 sending.unknown = len(lines)
-                refused = sending.heard(sets, client.produce(sets))
+                refused = sending.count(sets, client.produce(sets))
                 for (_, number), error in refused.items():
                     raise Trouble(
                         f"{topic}[{number}] takes no records: {error_name(error)}; {sending}",
@@ -71,7 +71,7 @@ class LineTooLongError(ValueError):
 
 @dataclass
 class Sending:
-    """How many records were acknowledged, and of how many nobody knows.
+    """The numbers of acknowledged records, and of records with an unknown outcome.
 
     >>> str(Sending(7)), str(Sending(1, 2))
     ('7 records sent', '1 record sent, and perhaps 2 more')
@@ -81,13 +81,17 @@ class Sending:
     unknown: int = 0
     """Of those under way."""
 
-    def heard(
-        self, sets: Mapping[Place, Sequence[Message]], found: Mapping[Place, Produced]
-    ) -> dict[Place, int]:
-        """Answers have come; the errors among them."""
+    def count(
+        self,
+        sets: Mapping[TopicPartition, Sequence[Message]],
+        results: Mapping[TopicPartition, Produced],
+    ) -> dict[TopicPartition, int]:
+        """Count responses, and return their errors."""
         self.unknown = 0
-        self.sent += sum(len(sets[place]) for place, one in found.items() if not one.error)
-        return {place: one.error for place, one in found.items() if one.error}
+        self.sent += sum(
+            len(sets[partition]) for partition, result in results.items() if not result.error
+        )
+        return {partition: result.error for partition, result in results.items() if result.error}
 
     def __str__(self) -> str:
         more = f", and perhaps {self.unknown} more" if self.unknown else ""
@@ -95,7 +99,7 @@ class Sending:
 
 
 def _lines() -> Iterator[Sequence[bytes]]:
-    """Lines of stdin, as many as are there. Raises LineTooLongError."""
+    """Return the lines of stdin that are available. Raises LineTooLongError."""
     rest: list[bytes] = []
     size = 0
     while data := os.read(sys.stdin.fileno(), CHUNK):

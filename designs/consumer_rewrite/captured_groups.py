@@ -1,8 +1,8 @@
-"""The consumer rewrite's messages, in the words of Kafka's classic groups, which they became.
+"""The consumer rewrite's messages, in terms of Kafka's classic groups, which followed it.
 
-JoinGroup brings the assignment: nobody leads, and there is no SyncGroup. The coordinator answers all that
-join at once, so the first of them that goes on shows who they are. A heartbeat is told to join again by
-IllegalGeneration.
+JoinGroup has the assignment: there is no leader and no SyncGroup. The coordinator responds to all JoinGroups
+of a generation at once, so the first member that continues completes the list of members. A heartbeat is told
+to join again by IllegalGeneration.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _ERRORS: Final = {
 
 @dataclass(slots=True)
 class _Joined:
-    """Who has joined a generation of which nobody has gone on."""
+    """The members of a generation that no member has continued yet."""
 
     generation: int
     end: int
-    """When the last one had its answer."""
+    """The time of the last response."""
     members: Weighed[str] | None = field(default_factory=Weighed)
     """None: too many."""
 
     @property
     def weight(self) -> int:
-        """Bytes that it takes, nearly."""
+        """Return approximately the bytes that it takes."""
         return 0 if self.members is None else self.members.weight
 
 
@@ -60,82 +60,84 @@ class RewriteGroups:
 
     @property
     def forgotten(self) -> int:
-        """Groups that were forgotten because there were too many."""
+        """Return the number of groups that were dropped because there were too many."""
         return self._joined.forgotten
 
     def of(self, exchange: Exchange) -> Iterator[GroupMessage]:
-        """What it says of a group."""
+        """Yield the group messages of an exchange."""
         request = exchange.request if exchange.key in _OWN else None
         if request is None:
             return
-        seen = step(exchange)
-        if seen is None:
+        message = step(exchange)
+        if message is None:
             yield unanswered(exchange, request["group_id"], request["consumer_id"])
             return
-        one = _message(exchange, seen)
-        if one.key == JOIN_GROUP and not one.error:
-            self._join(one)
-        yield one
-        if one.key in (HEARTBEAT, OFFSET_COMMIT) and not one.error:
-            yield from self._goes_on(one)
+        group_message = _message(exchange, message)
+        if group_message.key == JOIN_GROUP and not group_message.error:
+            self._join(group_message)
+        yield group_message
+        if group_message.key in (HEARTBEAT, OFFSET_COMMIT) and not group_message.error:
+            yield from self._complete_generation(group_message)
 
-    def _join(self, one: GroupMessage) -> None:
-        number = one.response["generation_id"]
-        joined = self._joined.get(one.group)
+    def _join(self, joined_message: GroupMessage) -> None:
+        number = joined_message.response["generation_id"]
+        joined = self._joined.get(joined_message.group)
         if joined is None or joined.generation < number:
-            joined = _Joined(number, one.end)
+            joined = _Joined(number, joined_message.end)
         if joined.members is not None:
-            joined.members.append(one.response["member_id"])
+            joined.members.append(joined_message.response["member_id"])
             if joined.members.weight > MEMBERS:
                 joined.members = None
-        joined.end = max(joined.end, one.end)
-        self._joined[one.group] = joined
+        joined.end = max(joined.end, joined_message.end)
+        self._joined[joined_message.group] = joined
 
-    def _goes_on(self, one: GroupMessage) -> Iterator[GroupMessage]:
-        joined = self._joined.get(one.group)
-        if joined is not None and joined.generation == one.request["generation_id"]:
-            del self._joined[one.group]
-            told = {"members": [{"member_id": member} for member in joined.members or ()]}
-            yield one._replace(key=SYNC_GROUP, response=told, end=joined.end, partitions=())
+    def _complete_generation(self, group_message: GroupMessage) -> Iterator[GroupMessage]:
+        joined = self._joined.get(group_message.group)
+        if joined is not None and joined.generation == group_message.request["generation_id"]:
+            del self._joined[group_message.group]
+            response = {"members": [{"member_id": member} for member in joined.members or ()]}
+            yield group_message._replace(
+                key=SYNC_GROUP, response=response, end=joined.end, partitions=()
+            )
 
 
-def _message(exchange: Exchange, seen: Step) -> GroupMessage:
-    asked, came = seen.request, seen.response
+def _message(exchange: Exchange, step: Step) -> GroupMessage:
+    request_body, came = step.request, step.response
     request = {
-        **asked,
-        "member_id": asked["consumer_id"],
-        "generation_id": asked.get("group_generation_id", -1),
-        "session_timeout_ms": asked.get("session_timeout", 0),
+        **request_body,
+        "member_id": request_body["consumer_id"],
+        "generation_id": request_body.get("group_generation_id", -1),
+        "session_timeout_ms": request_body.get("session_timeout", 0),
     }
     response = {
         "error_code": came.get("error_code", 0),
         "member_id": came.get("consumer_id", ""),
         "generation_id": came.get("group_generation_id"),
-        "protocol_name": asked.get("partition_assignment_strategy"),
+        "protocol_name": request_body.get("partition_assignment_strategy"),
         "leader": "",
         "members": [],
     }
-    about = exchange, asked["group_id"], request, response, seen.end, _KEYS[seen.api]
-    error = _ERRORS.get(seen.answer, seen.answer)
-    return GroupMessage(*about, error, exchange.ts, REWRITE_0_8_2.name, _partitions(seen))
+    common = exchange, request_body["group_id"], request, response, step.end, _KEYS[step.api]
+    error = _ERRORS.get(step.answer, step.answer)
+    return GroupMessage(*common, error, exchange.ts, REWRITE_0_8_2.name, _partitions(step))
 
 
-def _partitions(seen: Step) -> tuple[tuple[str, int | str, int], ...]:
-    if seen.api == "OffsetCommit":
+def _partitions(step: Step) -> tuple[tuple[str, int | str, int], ...]:
+    if step.api == "OffsetCommit":
         refused = {
-            (about["topic"], one["partition"])
-            for about in seen.response["responses"]
-            for one in about["partition_responses"]
-            if one["error_code"]
+            (topic["topic"], partition["partition"])
+            for topic in step.response["responses"]
+            for partition in topic["partition_responses"]
+            if partition["error_code"]
         }
         return tuple(
-            (about["topic"], one["partition"], one["offset"])
-            for about in seen.request["topics"]
-            for one in about["partitions"]
-            if (about["topic"], one["partition"]) not in refused
+            (topic["topic"], partition["partition"], partition["offset"])
+            for topic in step.request["topics"]
+            for partition in topic["partitions"]
+            if (topic["topic"], partition["partition"]) not in refused
         )
     return tuple(
-        (about["topic"], number, -1)
-        for about in seen.response.get("assigned_partitions", ())
-        for number in about["partitions"]
+        (topic["topic"], number, -1)
+        for topic in step.response.get("assigned_partitions", ())
+        for number in topic["partitions"]
     )

@@ -1,6 +1,6 @@
-"""Exchanges of the rewrite: their bodies as the rewrite has them, not as Kafka does.
+"""Exchanges of the rewrite, decoded with the rewrite's layouts instead of Kafka's.
 
-A capture that is read as of the rewrite has its APIs under keys of their own. It may also be read as Kafka's
+A capture that is read as the rewrite's has its APIs under keys of their own. It may also be read as Kafka's
 traffic, since the headers are Kafka's.
 """
 
@@ -31,24 +31,28 @@ class Step(NamedTuple):
     answer: str
     """The rewrite's name of the error, or NONE; of several the first."""
     end: int
-    """When the consumer had it, in ns since the epoch."""
+    """The arrival of the response at the consumer, in ns since the epoch."""
 
 
 def step(exchange: Exchange) -> Step | None:
-    """Decode an exchange of the rewrite; None: it is of another protocol, or incomplete."""
+    """Decode an exchange of the rewrite; None: it is incomplete, or of another protocol."""
     api, end = _APIS.get(exchange.key), exchange.answered
     request, response = exchange.request_body, exchange.response_body
     if api is None or exchange.version != api.version or None in (request, response, end):
         return None
     assert request is not None and response is not None and end is not None  # noqa: S101, PT018
     try:
-        asked = api.request.codec(api.version).decode(request)
+        request_body = api.request.codec(api.version).decode(request)
         came = api.responses[0].codec(api.version).decode(response)
     except Malformed:
         return None
     if api.name == "OffsetCommit":
-        codes = [one["error_code"] for of in came["responses"] for one in of["partition_responses"]]
+        codes = [
+            partition["error_code"]
+            for of in came["responses"]
+            for partition in of["partition_responses"]
+        ]
     else:
         codes = [came["error_code"]]
     code = next(filter(None, codes), 0)
-    return Step(api.name, asked, came, error_name(code), end)
+    return Step(api.name, request_body, came, error_name(code), end)

@@ -1,4 +1,4 @@
-"""A consumer of the rewrite that fetches what it owns, all in turn, as in the document's poll."""
+"""A consumer of the rewrite that fetches its partitions in turn, as in the document's poll."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from barnabas.designs.consumer_rewrite.peers.actions import Consume, ConsumerAct
 from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.states import DISCOVER, PART_OF_GROUP, STOPPED
-from barnabas.designs.consuming.fetcher import Fetcher, Got
+from barnabas.designs.consuming.fetcher import FetchedRecords, Fetcher
 from barnabas.designs.consuming.questions import Question, UnableError, refuse_others
 from barnabas.designs.consuming.words import positions_of
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import Message
 
 POLL: Final = 0.05
-"""s of a poll while there is nothing to fetch, and between two while leaders are asked."""
+"""Seconds of a poll without anything to fetch, and between two while leaders are asked."""
 
 COMMIT: Final = 1_000
-"""ms between two commits of what was consumed."""
+"""Milliseconds between two commits of consumed offsets."""
 
 LAST: Final = 0.5
-"""s for the last commit's answer."""
+"""Timeout of the last commit's response in seconds."""
 
 SURE: Final = 3_000
 """ms after which a coordinator is believed to be there: brokers name one that is dead for a while."""
@@ -42,21 +42,20 @@ QUESTION: Final = Question(
     wire.request("ConsumerMetadata", 0, "", {"group_id": ""}),
     partial(wire.read_response, api="ConsumerMetadata"),
 )
-"""What a consumer asks first."""
+"""A consumer's first request."""
 
 
 async def consume(
     settings: ConsumerSettings,
-    take: Callable[[Place, int, Message], None],
+    take: Callable[[TopicPartition, int, Message], None],
     say: Callable[[str], None],
     over: asyncio.Event,
     others: Sequence[Question],
 ) -> None:
-    """Fetch and hand over what the group gives this consumer, until it is over; then commit and leave.
+    """Fetch and hand over the records of this consumer's partitions, until it is over; then commit and leave.
 
-    others: what consumers of other designs ask first. Raises UnableError.
+    others: first requests of other designs' consumers. Raises UnableError.
     """
-
     committed = now_ms()
 
     def watch(action: ConsumerAction) -> None:
@@ -73,9 +72,10 @@ async def consume(
             client.commit()
             committed = now_ms()
 
-    async def meanwhile(fetches: Coroutine[Any, Any, dict[Place, Got]]) -> dict[Place, Got]:
-        """What leaders answer. One that is silent holds up no commit, no heartbeat, and no search for another
-        coordinator."""
+    async def meanwhile(
+        fetches: Coroutine[Any, Any, dict[TopicPartition, FetchedRecords]],
+    ) -> dict[TopicPartition, FetchedRecords]:
+        """Await fetches, and keep committing, heartbeating and searching the coordinator meanwhile."""
         task = asyncio.create_task(fetches)
         try:
             while not (await asyncio.wait({task}, timeout=POLL))[0]:
@@ -113,13 +113,13 @@ async def consume(
             if not client.partitions:
                 continue
             starts = len(client.history)
-            found = await meanwhile(fetcher.round(dict(client.partitions)))
+            fetched = await meanwhile(fetcher.round(dict(client.partitions)))
             if len(client.history) != starts or not client.partitions:
-                continue  # it is somebody else's by now
-            for place, got in found.items():
-                for offset, message in got.messages:
-                    take(place, offset, message)
-                client.consumed(place, got.following)
+                continue  # another consumer has the partition by now
+            for partition, records in fetched.items():
+                for offset, message in records.messages:
+                    take(partition, offset, message)
+                client.consumed(partition, records.following)
             commit()
         client.commit()
         await client.poll(LAST)

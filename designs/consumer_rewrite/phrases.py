@@ -1,4 +1,4 @@
-"""The words of the consumer rewrite's APIs in log lines."""
+"""Descriptions of the consumer rewrite's messages in log lines."""
 
 from __future__ import annotations
 
@@ -20,43 +20,47 @@ from barnabas.specs.dialects.dialect import PhraseRow
 
 
 def consumer_metadata(request: Body, response: Body, names: Names) -> str:
-    """ConsumerMetadata: group, who coordinates it."""
+    """Describe a ConsumerMetadata: group and coordinator."""
     node = response.get("node_id", -1)
-    asked = group_name(request["group_id"]) if request else ""
-    return arrow(asked, f"coordinator {node}" if node >= 0 else "")
+    group = group_name(request["group_id"]) if request else ""
+    return arrow(group, f"coordinator {node}" if node >= 0 else "")
 
 
 def join_group(request: Body, response: Body, names: Names) -> str:
-    """JoinGroup: group, consumer, topics and strategy; generation and what it is assigned."""
+    """Describe a JoinGroup: group, consumer, topics and strategy; generation and assignment."""
     consumer = response.get("consumer_id") or request.get("consumer_id")
-    asked = joined(
+    request_text = joined(
         group_name(request["group_id"]) if request else "",
         _consumer(consumer) if request else "",
         listed(request.get("topics") or (), "topic", 24),
         request.get("partition_assignment_strategy", ""),
     )
     if response.get("group_generation_id", -1) < 0:
-        return asked
+        return request_text
     assigned = partitions_of(response["assigned_partitions"], "partitions", names, ranges)
-    return arrow(asked, f"generation {response['group_generation_id']} {assigned or 'nothing'}")
+    return arrow(
+        request_text, f"generation {response['group_generation_id']} {assigned or 'nothing'}"
+    )
 
 
 def member(request: Body, response: Body, names: Names) -> str:
-    """Heartbeat, LeaveGroup: group, generation, consumer."""
+    """Describe a Heartbeat or LeaveGroup: group, generation, consumer."""
     if not request:
         return ""
     generation = request.get("group_generation_id")
-    said = "" if generation is None else f"generation {generation}"
-    return joined(group_name(request["group_id"]), said, _consumer(request["consumer_id"]))
+    generation_text = "" if generation is None else f"generation {generation}"
+    return joined(
+        group_name(request["group_id"]), generation_text, _consumer(request["consumer_id"])
+    )
 
 
 def offset_commit(request: Body, response: Body, names: Names) -> str:
-    """OffsetCommit: the same, and offsets by partition."""
+    """Describe an OffsetCommit: group, generation, consumer, and offsets by partition."""
     where = partitions_of(
         request.get("topics"),
         "partitions",
         names,
-        lambda found: pairs((one["partition"], one["offset"]) for one in found),
+        lambda topic: pairs((entry["partition"], entry["offset"]) for entry in topic),
     )
     return joined(member(request, response, names), where)
 
@@ -78,4 +82,4 @@ PHRASES: Final[dict[str, PhraseRow]] = {
     "LeaveGroup": (("group_id", "consumer_id"), (), member),
     "OffsetCommit": ((*_MEMBER, "topics"), (), offset_commit),
 }
-"""By API: the paths needed of the request, those of the response, and the words."""
+"""Phrases by API: the needed paths of the request, those of the response, and the function."""

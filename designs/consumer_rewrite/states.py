@@ -26,7 +26,7 @@ PREPARE: Final = "PREPARE_FOR_REBALANCE"
 REBALANCING: Final = "REBALANCING"
 STEADY: Final = "STEADY"
 
-# What happens to a consumer without a response.
+# Events of a consumer without a response.
 START: Final = "start"
 STOP: Final = "stop"
 LOST: Final = "coordinator lost"
@@ -36,7 +36,7 @@ RESUBSCRIBED: Final = "subscription changed"
 
 CONSUMER_EVENTS: Final = (START, STOP, LOST, RESUBSCRIBED)
 
-# What happens to a coordinator without a request, or because of one that waits for its response.
+# Events of a coordinator without a request, or because of one that waits for its response.
 ELECTED: Final = "elected"
 LOADED: Final = "group metadata loaded"
 RESIGNED: Final = "demoted"
@@ -61,7 +61,7 @@ TIMEOUT_TOO_HIGH: Final = "SessionTimeoutTooHigh"
 UNKNOWN: Final = "Unknown"
 
 FINAL: Final = (UNKNOWN_STRATEGY, INCONSISTENT_STRATEGY, TIMEOUT_TOO_HIGH, UNKNOWN)
-"""Answers to JoinGroup after which a consumer is unable to join: asking again would not help."""
+"""Responses to JoinGroup after which a consumer can't join: a retry would not help."""
 
 # fmt: off
 REWRITE_CONSUMER: Final = Table(
@@ -90,9 +90,9 @@ REWRITE_CONSUMER: Final = Table(
         (PART_OF_GROUP, "Heartbeat", NOT_COORDINATOR, REDISCOVER),
         (PART_OF_GROUP, "Heartbeat", OTHER, PART_OF_GROUP),  # it retries after some backoff
         (PART_OF_GROUP, "OffsetCommit", NOT_COORDINATOR, REDISCOVER),
-        # that it is of the past, a heartbeat says
+        # a heartbeat's response shows that it is of the past
         (PART_OF_GROUP, "OffsetCommit", ANY, PART_OF_GROUP),
-        # 0.8's own, which the page does not mention: where to begin
+        # 0.8's own, which the page does not mention: the first offsets
         (PART_OF_GROUP, "OffsetFetch", NOT_COORDINATOR, REDISCOVER),
         (PART_OF_GROUP, "OffsetFetch", ANY, PART_OF_GROUP),
         (PART_OF_GROUP, LOST, NONE, REDISCOVER),
@@ -117,7 +117,7 @@ REWRITE_CONSUMER: Final = Table(
         (STOPPED, STOP, NONE, DOWN),
     ),
 )
-"""A consumer, as its requests and their answers show it, and what happens to it beside them."""
+"""A consumer, as its requests, their responses and its other events show it."""
 
 REWRITE_COORDINATOR: Final = Table(
     source="Kafka 0.9 Consumer Rewrite Design: State diagram, Co-ordinator; Interesting scenarios",
@@ -189,5 +189,5 @@ REWRITE_COORDINATOR: Final = Table(
         ),
     ),
 )
-"""A coordinator with respect to one group: what it answers in which state, and what else moves it."""
+"""A coordinator of one group: its response in each state, and its other events."""
 # fmt: on

@@ -1,4 +1,4 @@
-"""The one connection of a consumer without sockets: to its coordinator, or to a known broker."""
+"""The connection of a consumer without sockets: to its coordinator, or to a known broker."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ FRAME_LIMIT: Final = 8 << 20
 
 
 class Connector:
-    """Where the connection goes, how far it is, and what has come of the next frame."""
+    """The target and the state of a consumer's connection, and the bytes of an incomplete frame."""
 
     def __init__(self, bootstrap: Sequence[Address]) -> None:
         self.coordinator: Address | None = None
-        """Where to connect; None: to the known brokers in turn."""
+        """The address to connect to; None: the known brokers in turn."""
         self.address: Address | None = None
-        """Where it is connected, or connects to."""
+        """The address of the connection, or of the attempt."""
         self.up = False
         self.deadline = 0
-        """Of connecting; a core may use it for what comes then."""
+        """The deadline of connecting; a core may use it later for other timeouts."""
         self.frames = Frames(FRAME_LIMIT)
         self._bootstrap = bootstrap
         self._turn = 0
-        """Of the known brokers, which is next."""
+        """The index of the next known broker."""
 
     @property
     def to_coordinator(self) -> bool:
-        """Whether it goes to the coordinator, as far as that is known."""
+        """Return whether the connection goes to the known coordinator."""
         return self.address is not None and self.address == self.coordinator
 
     def dial(self, deadline: int) -> Connect:

@@ -1,9 +1,9 @@
-"""Fetches from the leaders of partitions: one round asks all leaders at once, and takes what comes.
+"""Fetches from the leaders of partitions: one round asks all leaders at once.
 
     fetcher = Fetcher(bootstrap, say)
-    await fetcher.round({("t", 0): 5})    # {("t", 0): Got(((5, message), (6, message)), 7)}
+    await fetcher.round({("t", 0): 5})    # {("t", 0): FetchedRecords(((5, message), (6, message)), 7)}
 
-Fetch v0, as `barnabas.designs.protocol_guide.client_0_8` has it.
+It uses Fetch v0 of `barnabas.designs.protocol_guide.client_0_8`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
-from barnabas.designs.leaders import STALE, Address, Place, by_leader
+from barnabas.designs.leaders import STALE, Address, TopicPartition, by_leader
 from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, Client, Fetched, Message, requests
 from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.specs.error_codes import error_name
@@ -24,7 +24,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.trouble import reason_of
 
 WAIT_MS: Final = 100
-"""How long a leader may wait for records: what is consumed meanwhile waits as long."""
+"""Milliseconds that a leader may wait for records: consumed records wait as long."""
 
 TIMEOUT: Final = 2.0
 """s that a leader may be silent."""
@@ -33,21 +33,21 @@ PAUSE: Final = 0.2
 """s after a round in which something could not be had: refresh.leader.backoff.ms of 0.8."""
 
 PATIENCE: Final = 50
-"""Rounds, each with a PAUSE, in which nobody leads a partition before that is said: takeovers take fewer."""
+"""Rounds with a PAUSE in which a partition may have no leader before a report: takeovers take fewer."""
 
 MAX_BYTES: Final = 1 << 20
-"""Of a partition in an answer; brokers of 0.8 take no larger message."""
+"""Bytes of a partition in a response; brokers of 0.8 accept no larger message."""
 
 
-class Got(NamedTuple):
-    """What a partition had: (offset, message), and the offset to go on with."""
+class FetchedRecords(NamedTuple):
+    """The records of a partition, as (offset, message), and the next offset."""
 
     messages: tuple[tuple[int, Message], ...]
     following: int
 
 
 class Fetcher:
-    """Fetches with one connection a leader. say: told what can't be fetched, and why."""
+    """A fetcher with one connection for each leader. say: reports what can't be fetched, and why."""
 
     def __init__(
         self, bootstrap: Iterable[Address], client_id: str, say: Callable[[str], None]
@@ -56,39 +56,41 @@ class Fetcher:
         self._say = say
         self._pool = ThreadPoolExecutor(thread_name_prefix="fetcher")
         self._troubles: set[int] = set()
-        """Leaders that could not be asked last."""
+        """Leaders that were unreachable in the last round."""
         self._untold = ""
-        """Why nobody told last who leads."""
-        self._said: dict[Place, str] = {}
-        """Of a partition: what was said last, since it had something."""
-        self._unled: dict[Place, int] = {}
-        """How many rounds in a row nobody has led a partition."""
+        """The reason why no broker named the leaders in the last round."""
+        self._said: dict[TopicPartition, str] = {}
+        """The last report about a partition since it had records."""
+        self._unled: dict[TopicPartition, int] = {}
+        """Successive rounds in which a partition had no leader."""
 
-    async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
-        """Ask the leaders for what stands from these offsets on. What has none is left out."""
+    async def round(
+        self, positions: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, FetchedRecords]:
+        """Fetch from these offsets on, once. Partitions without records are omitted."""
         led, leaderless = by_leader(positions, self._client.cluster.leaders)
-        parts = {node: {place: positions[place] for place in led[node]} for node in led}
+        parts = {node: {partition: positions[partition] for partition in led[node]} for node in led}
         answers = await asyncio.gather(*(self._ask(node, part) for node, part in parts.items()))
-        got: dict[Place, Got] = {}
+        records: dict[TopicPartition, FetchedRecords] = {}
         self._count_unled(positions, leaderless, answers)
         again = bool(leaderless) or any(
             answer.keys() != part.keys()
             for answer, part in zip(answers, parts.values(), strict=True)
         )
-        for place, found in (pair for answer in answers for pair in answer.items()):
-            if found.error == Error.OFFSET_OUT_OF_RANGE:
-                again |= not await self._reset(place, positions[place], got)
-            elif found.error:
+        for partition, result in (pair for answer in answers for pair in answer.items()):
+            if result.error == Error.OFFSET_OUT_OF_RANGE:
+                again |= not await self._reset(partition, positions[partition], records)
+            elif result.error:
                 again = True
-                if found.error not in STALE:
-                    self._say_once(place, f"can't be fetched: {error_name(found.error)}")
-            elif found.messages:
-                self._said.pop(place, None)
-                got[place] = Got(found.messages, found.messages[-1][0] + 1)
+                if result.error not in STALE:
+                    self._say_once(partition, f"can't be fetched: {error_name(result.error)}")
+            elif result.messages:
+                self._said.pop(partition, None)
+                records[partition] = FetchedRecords(result.messages, result.messages[-1][0] + 1)
         if again:
             await asyncio.sleep(PAUSE)
             await self._refresh(positions)
-        return got
+        return records
 
     async def close(self) -> None:
         """Close the connections."""
@@ -98,8 +100,10 @@ class Fetcher:
     async def _blocking(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call, *arguments)
 
-    async def _ask(self, node: int, part: Mapping[Place, int]) -> dict[Place, Fetched]:
-        """What a leader answers; nothing if it does not."""
+    async def _ask(
+        self, node: int, part: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, Fetched]:
+        """Return a leader's response; empty if it does not respond."""
         address = self._client.cluster.brokers[node]
         body = requests.fetch(part, max_wait_ms=WAIT_MS, min_bytes=1, max_bytes=MAX_BYTES)
         try:
@@ -108,77 +112,83 @@ class Fetcher:
             if node not in self._troubles:
                 self._troubles.add(node)
                 where = f"broker {node} ({endpoint_text(address)})"
-                why = reason_of(problem) if isinstance(problem, OSError) else problem
-                self._say(f"{where} leads {_names(part)} and can't be asked: {why}")
+                reason = reason_of(problem) if isinstance(problem, OSError) else problem
+                self._say(f"{where} leads {_names(part)} and can't be asked: {reason}")
             return {}
         if node in self._troubles:
             self._troubles.remove(node)
             self._say(f"broker {node} answers again")
-        found = {}
-        for place, one in requests.fetched_parts(answer):
+        results = {}
+        for partition, result in requests.fetched_parts(answer):
             try:
-                if place in part:
-                    found[place] = requests.fetched_part(one, part[place])
+                if partition in part:
+                    results[partition] = requests.fetched_part(result, part[partition])
             except Malformed as problem:  # the others of this leader go on
-                self._say_once(place, f"can't be read from offset {part[place]} on: {problem}")
-        return found
+                self._say_once(
+                    partition, f"can't be read from offset {part[partition]} on: {problem}"
+                )
+        return results
 
-    async def _reset(self, place: Place, offset: int, got: dict[Place, Got]) -> bool:
-        """An offset is out of range: go on with the smallest one, if that is told."""
+    async def _reset(
+        self, partition: TopicPartition, offset: int, records: dict[TopicPartition, FetchedRecords]
+    ) -> bool:
+        """Continue an offset out of range at the smallest one, if the leader returns it."""
         try:
-            found = await self._blocking(self._client.offsets, {place: EARLIEST})
+            offsets = await self._blocking(self._client.offsets, {partition: EARLIEST})
         except OSError:
             return False
-        if not found[place].offsets:
+        if not offsets[partition].offsets:
             return False
-        following = found[place].offsets[0]
-        self._say(f"{_name(place)} has no offset {offset}: fetches from {following} on")
-        got[place] = Got((), following)
+        following = offsets[partition].offsets[0]
+        self._say(f"{_name(partition)} has no offset {offset}: fetches from {following} on")
+        records[partition] = FetchedRecords((), following)
         return True
 
-    async def _refresh(self, positions: Mapping[Place, int]) -> None:
-        topics, why = {topic for topic, _ in positions}, ""
+    async def _refresh(self, positions: Mapping[TopicPartition, int]) -> None:
+        topics, reason = {topic for topic, _ in positions}, ""
         try:
             await self._blocking(partial(self._client.refresh, topics))
         except OSError as problem:
-            why = str(problem)
-        if why and why != self._untold:
-            self._say(f"no broker tells who leads: {why}")
-        self._untold = why
+            reason = str(problem)
+        if reason and reason != self._untold:
+            self._say(f"no broker tells who leads: {reason}")
+        self._untold = reason
 
     def _count_unled(
         self,
-        positions: Iterable[Place],
-        leaderless: Iterable[Place],
-        answers: Iterable[Mapping[Place, Fetched]],
+        positions: Iterable[TopicPartition],
+        leaderless: Iterable[TopicPartition],
+        answers: Iterable[Mapping[TopicPartition, Fetched]],
     ) -> None:
-        """Whom nobody can ask about a partition is another trouble, and counts as nothing."""
+        """Count the rounds of partitions without a leader; unreachable brokers don't count."""
         errors = dict.fromkeys(leaderless, int(Error.LEADER_NOT_AVAILABLE))
-        errors |= {place: one.error for answer in answers for place, one in answer.items()}
+        errors |= {
+            partition: result.error for answer in answers for partition, result in answer.items()
+        }
         before, self._unled = self._unled, {}
-        for place in positions:
-            error, count = errors.get(place), before.get(place, 0)
+        for partition in positions:
+            error, count = errors.get(partition), before.get(partition, 0)
             if error in STALE:
                 count += 1
                 if count == PATIENCE:
-                    why = f"{error_name(error)}; the brokers say why"
-                    self._say(f"{_name(place)} has been led by nobody for a while: {why}")
+                    reason = f"{error_name(error)}; the brokers say why"
+                    self._say(f"{_name(partition)} has been led by nobody for a while: {reason}")
             elif error is not None:
                 if count >= PATIENCE:
-                    self._say(f"{_name(place)} is led again")
+                    self._say(f"{_name(partition)} is led again")
                 count = 0
-            self._unled[place] = count
+            self._unled[partition] = count
 
-    def _say_once(self, place: Place, text: str) -> None:
-        """What is so in round after round is said once."""
-        if self._said.get(place) != text:
-            self._said[place] = text
-            self._say(f"{_name(place)} {text}")
-
-
-def _name(place: Place) -> str:
-    return f"{place[0]}[{place[1]}]"
+    def _say_once(self, partition: TopicPartition, text: str) -> None:
+        """Report a lasting problem once."""
+        if self._said.get(partition) != text:
+            self._said[partition] = text
+            self._say(f"{_name(partition)} {text}")
 
 
-def _names(places: Iterable[Place]) -> str:
+def _name(partition: TopicPartition) -> str:
+    return f"{partition[0]}[{partition[1]}]"
+
+
+def _names(places: Iterable[TopicPartition]) -> str:
     return ", ".join(map(_name, sorted(places)))

@@ -1,4 +1,4 @@
-"""Whether brokers that do not answer a consumer of one design speak another one."""
+"""The check whether brokers that do not respond to a consumer speak another design's protocol."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.host_port import endpoint_text, possible
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.consuming.connector import FRAME_LIMIT
-from barnabas.designs.framing import Frames, Refused
+from barnabas.designs.framing import Frames, FramingError
 from barnabas.specs.malformed import Malformed
 
 TIMEOUT: Final = 2.0
-"""s that a broker may take to answer."""
+"""Timeout of a response in seconds."""
 
 READ: Final = 1 << 16
 
 
 class UnableError(RuntimeError):
-    """A consumer can't be one of these brokers' group."""
+    """The brokers do not support this consumer."""
 
 
 class Question(NamedTuple):
-    """What a consumer of a design asks first. read: the answer, without its size; raises Malformed."""
+    """The first request of a design's consumer.
+
+    read: decodes the response, without its size; raises Malformed.
+    """
 
     design: str
     api: str
@@ -33,12 +36,12 @@ class Question(NamedTuple):
 
 
 async def refuse_others(brokers: Iterable[Address], questions: Sequence[Question]) -> None:
-    """Raise UnableError if a broker answers the question of another design."""
+    """Raise UnableError if a broker responds to another design's request."""
     for address, question in itertools.product(brokers, questions):
         try:
             async with asyncio.timeout(TIMEOUT):
                 question.read(await _answer(address, question.request))
-        except (OSError, TimeoutError, Refused, Malformed):
+        except (OSError, TimeoutError, FramingError, Malformed):
             continue
         raise UnableError(
             f"{endpoint_text(address)} speaks another design: it answers {question.api} of "
@@ -47,7 +50,7 @@ async def refuse_others(brokers: Iterable[Address], questions: Sequence[Question
 
 
 async def _answer(address: Address, request: bytes) -> bytes:
-    """The first frame that comes back. Raises OSError, Refused."""
+    """Send a request, and return the first frame that comes back. Raises OSError, FramingError."""
     reader, writer = await asyncio.open_connection(*possible(address))
     try:
         writer.write(request)

@@ -1,4 +1,4 @@
-"""Whether there is the topic that somebody waits for."""
+"""The check whether the topic of a waiting consumer exists."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from barnabas.designs.brokers.listener import Address
 from barnabas.designs.protocol_guide.client_0_8 import Client
 
 PAUSE: Final = 1.0
-"""s until brokers are asked again."""
+"""Seconds between two requests."""
 
 TIMEOUT: Final = 2.0
-"""s that a broker may take to answer."""
+"""Timeout of a response in seconds."""
 
 
 async def say_missing(
     brokers: Sequence[Address], client_id: str, topic: str, say: Callable[[str], None]
 ) -> None:
-    """Say once if the brokers lack a topic. One that they have only just been told of is no news: they are
-    asked twice. Who can't be reached is asked until it can."""
+    """Report a missing topic once.
+
+    The brokers are asked twice, since they may just have learned of it, and repeatedly while they are
+    unreachable.
+    """
     if await _missing(brokers, client_id, topic):
         await asyncio.sleep(PAUSE)
         if await _missing(brokers, client_id, topic):
@@ -36,6 +39,6 @@ async def _missing(brokers: Sequence[Address], client_id: str, topic: str) -> bo
 
 
 def _lack(brokers: Sequence[Address], client_id: str, topic: str) -> bool:
-    """Raises OSError."""
+    """Return whether the brokers lack a topic. Raises OSError."""
     with Client(brokers, client_id=client_id, timeout=TIMEOUT, patience=0) as client:
         return topic not in client.refresh([topic]).partitions

@@ -1,8 +1,8 @@
-"""The coordinator of a group is killed or stopped: brokers that are processes, a real ZooKeeper, records.
+"""The coordinator of a group is killed or stopped, with brokers as processes, a real ZooKeeper, and records.
 
-Of both designs that never shipped (documents 000 and 001). Each run has brokers, a group and a topic of its
-own. What is said of consumers and coordinators is from the captures; who lives and who leads from ZooKeeper.
-It belongs to both documents, so it has a folder of its own.
+It compares both designs that never shipped (documents 000 and 001). Each run has brokers, a group and a topic
+of its own. Figures about consumers and coordinators are from the captures, live brokers and leaders from
+ZooKeeper. It belongs to both documents, so it has a folder of its own.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.brokers.processes.cluster import ProcessCluster
 from barnabas.designs.commands import either
 from barnabas.designs.exchange import DialectExchange
-from barnabas.designs.failover_processes.process_groups import EVERY, Read, Watch, producing
+from barnabas.designs.failover_processes.process_groups import EVERY, ReadRecords, Watch, producing
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.designs.results import plots
@@ -41,18 +41,18 @@ SESSIONS: Final = (2, 6)
 """s after which ZooKeeper ends the session of a broker that is silent."""
 ROUNDS: Final = 2
 STOPPED: Final = 10.0
-"""s that a broker is stopped for: beyond its session, and that of the consumers."""
+"""Seconds for which a broker is stopped: longer than its session, and the consumers'."""
 SHORT: Final = {"sessions": (1,), "rounds": 1, "stopped": 2.0}
 BEFORE: Final = 20
 """Records of each partition that are consumed before anything happens."""
 READ_ON: Final = 1.0
 """s for which records are produced when all partitions are fetched again."""
 AGAIN: Final = 20
-"""As often at most, until all consumers of a killed coordinator have another one."""
+"""Attempts until all consumers of a killed coordinator have another one."""
 KILLED, PAUSED = "killed", "stopped"
 DIALECTS: Final = {"rewrite": "rewrite-0.8.2", "central": "central-coordination"}
 BACK: Final = {"rewrite": ("Heartbeat", "JoinGroup", "OffsetCommit"), "central": ("StartFetcher",)}
-"""A consumer has a coordinator again when one of these went well: it may fetch what it owns."""
+"""APIs whose success shows that a consumer has a coordinator again, and may fetch its partitions."""
 JOINS: Final = ("JoinGroup", "RegisterConsumer")
 
 
@@ -75,20 +75,20 @@ def run(bench: Bench) -> Measured:
                 expiry=expiry,
                 notes=notes,
             ) as cluster:
-                found = asyncio.run(_one(bench, cluster, group, pause))
-            about = {"design": design, "kind": kind, "session": expiry, "round": number}
-            runs.append({**about, **found})
+                measured = asyncio.run(_run_group(bench, cluster, group, pause))
+            arm = {"design": design, "kind": kind, "session": expiry, "round": number}
+            runs.append({**arm, **measured})
     return {"how": how, "runs": runs}
 
 
-async def _one(bench: Bench, cluster: ProcessCluster, group: str, pause: float | None) -> Run:
-    """Kill or stop a coordinator, and return what became of its group."""
+async def _run_group(bench: Bench, cluster: ProcessCluster, group: str, pause: float | None) -> Run:
+    """Kill or stop a coordinator, and return the consequences for its group."""
     bootstrap, dialect = addresses(cluster.bootstrap), DIALECTS[cluster.design]
-    read, over = Read(PARTITIONS), asyncio.Event()
+    read, over = ReadRecords(PARTITIONS), asyncio.Event()
     watch = await asyncio.to_thread(Watch, cluster, group)
     try:
         name = f"{cluster.design}-{group}"
-        async with experimenting.passing(bench, bootstrap, dialect, name) as proxy:
+        async with experiment_support.passing(bench, bootstrap, dialect, name) as proxy:
             at = await asyncio.to_thread(_all, address_of(proxy))
             members = [
                 asyncio.create_task(
@@ -100,33 +100,38 @@ async def _one(bench: Bench, cluster: ProcessCluster, group: str, pause: float |
                 for number in range(MEMBERS)
             ]
             with producing(bootstrap, group, PARTITIONS) as producers:
-                await experimenting.until(lambda: read.least() >= BEFORE, f"what {group} reads")
-                found = await _death(cluster, watch, read, pause)
+                await experiment_support.until(
+                    lambda: read.least() >= BEFORE, f"what {group} reads"
+                )
+                times = await _stop_coordinator(cluster, watch, read, pause)
                 for _ in range(AGAIN):
                     await asyncio.sleep(READ_ON)
-                    own = experimenting.seen(proxy, dialect)
-                    there = back(own, cluster.design, found["died"], found["node"])
+                    exchanges = experiment_support.captured_exchanges(proxy, dialect)
+                    there = back(exchanges, cluster.design, times["died"], times["node"])
                     if pause is not None or there is not None:
                         break
-                await asyncio.gather(*(asyncio.to_thread(one.stop) for one in producers))
-            acknowledged = {each for one in producers for each in one.acknowledged}
+                await asyncio.gather(*(asyncio.to_thread(producer.stop) for producer in producers))
+            acknowledged = {value for producer in producers for value in producer.acknowledged}
             with contextlib.suppress(TimeoutError):
-                await experimenting.until(
+                await experiment_support.until(
                     lambda: acknowledged <= read.values, f"the end of {group}"
                 )
             over.set()
             await asyncio.gather(*members)
     finally:
         watch.close()
-    died, node = found.pop("died"), found["node"]
-    own = experimenting.seen(proxy, dialect)
+    died, node = times.pop("died"), times["node"]
+    exchanges = experiment_support.captured_exchanges(proxy, dialect)
     return {
-        **found,
-        "coordinated_ms": back(own, cluster.design, died, node),
-        "joins": sum(one.api in JOINS and one.ts > died and one.error == "" for one in own),
+        **times,
+        "coordinated_ms": back(exchanges, cluster.design, died, node),
+        "joins": sum(
+            exchange.api in JOINS and exchange.ts > died and exchange.error == ""
+            for exchange in exchanges
+        ),
         "acknowledged": len(acknowledged),
         "missed": len(acknowledged - read.values),
-        "twice": sum(one.total() - len(one) for one in read.times.values()),
+        "twice": sum(counts.total() - len(counts) for counts in read.times.values()),
     }
 
 
@@ -136,21 +141,21 @@ def _all(bootstrap: Address) -> tuple[Address, ...]:
         return tuple(client.refresh().brokers.values())
 
 
-async def _death(
-    cluster: ProcessCluster, watch: Watch, read: Read, pause: float | None
+async def _stop_coordinator(
+    cluster: ProcessCluster, watch: Watch, read: ReadRecords, pause: float | None
 ) -> dict[str, Any]:
-    """Kill or stop the coordinator; return ms until others know, and until records come again."""
+    """Kill or stop the coordinator; return ms until others notice, and until records arrive again."""
     node = watch.coordinator
     assert node is not None  # noqa: S101 - the group has come together
     process = cluster.brokers[node].pid
-    its = {place for place in read.times if place[1] % BROKERS + 1 == node}
+    its = {partition for partition in read.times if partition[1] % BROKERS + 1 == node}
     read.since = died = time.time_ns()
     os.kill(process, signal.SIGKILL if pause is None else signal.SIGSTOP)
     times = asyncio.gather(
-        _when(lambda: node not in watch.live, "the end of its session"),
-        _when(lambda: watch.coordinator not in {node, None}, "another coordinator"),
-        _when(lambda: not read.times.keys() - its - read.again.keys(), "records of the others"),
-        _when(lambda: its <= read.again.keys(), "records of what it led"),
+        _wait_ms(lambda: node not in watch.live, "the end of its session"),
+        _wait_ms(lambda: watch.coordinator not in {node, None}, "another coordinator"),
+        _wait_ms(lambda: not read.times.keys() - its - read.again.keys(), "records of the others"),
+        _wait_ms(lambda: its <= read.again.keys(), "records of what it led"),
     )
     if pause is not None:
         await asyncio.sleep(pause)
@@ -160,17 +165,24 @@ async def _death(
     return {"died": died, "node": node, **{name: _ms(at - died) for name, at in taken.items()}}
 
 
-async def _when(condition: Callable[[], bool], what: str) -> int:
-    await experimenting.until(condition, what)
+async def _wait_ms(condition: Callable[[], bool], awaited: str) -> int:
+    await experiment_support.until(condition, awaited)
     return time.time_ns()
 
 
 def back(exchanges: Iterable[DialectExchange], design: str, died: int, node: int) -> float | None:
     """Return ms until all consumers have another coordinator; None: not all have one."""
     first: dict[str, int] = {}
-    for one in exchanges:
-        if one.api in BACK[design] and one.ts > died and one.broker != node and one.error == "":
-            first[one.client] = min(one.end or 0, first.get(one.client, one.end or 0))
+    for exchange in exchanges:
+        if (
+            exchange.api in BACK[design]
+            and exchange.ts > died
+            and exchange.broker != node
+            and exchange.error == ""
+        ):
+            first[exchange.client] = min(
+                exchange.end or 0, first.get(exchange.client, exchange.end or 0)
+            )
     return _ms(max(first.values()) - died) if len(first) == MEMBERS else None
 
 
@@ -180,7 +192,9 @@ def _ms(nanoseconds: int) -> float:
 
 def _times(name: str) -> Column:
     times = median_and_most(name)
-    return lambda own: times(own) if figures(own, name) else "not before it went on"
+    return lambda cell_runs: (
+        times(cell_runs) if figures(cell_runs, name) else "not before it went on"
+    )
 
 
 COLUMNS: Final[dict[str, str | Column]] = {
@@ -224,31 +238,31 @@ def _follows(runs: list[Run], pause: float) -> Iterator[str]:
     )
     killed, stopped = (select(runs, kind=kind) for kind in (KILLED, PAUSED))
     for design in DIALECTS:
-        behind = [
-            one["coordinated_ms"] - one["session_ms"]
-            for one in select(killed, design=design)
-            if one["coordinated_ms"]
+        takeover_ms = [
+            each_run["coordinated_ms"] - each_run["session_ms"]
+            for each_run in select(killed, design=design)
+            if each_run["coordinated_ms"]
         ]
-        if behind:
+        if takeover_ms:
             yield (
                 f"A coordinator of {design} that is killed costs its ZooKeeper session, and then "
-                f"{statistics.median(behind):.0f} ms ({min(behind):.0f} to {max(behind):.0f}) until all "
-                "consumers have another one."
+                f"{statistics.median(takeover_ms):.0f} ms "
+                f"({min(takeover_ms):.0f} to {max(takeover_ms):.0f}) until all consumers have another one."
             )
     for design in DIALECTS:
-        own = select(killed, design=design)
-        between = sum(one["others_ms"] < one["session_ms"] for one in own)
+        matching = select(killed, design=design)
+        between = sum(each_run["others_ms"] < each_run["session_ms"] for each_run in matching)
         yield (
-            f"{design}: without a coordinator the others' partitions are fetched in {between} of {len(own)} "
-            "runs (killed)."
+            f"{design}: without a coordinator the others' partitions are fetched in {between} "
+            f"of {len(matching)} runs (killed)."
         )
     for design in DIALECTS:
-        own = select(stopped, design=design)
-        none = sum(one["coordinated_ms"] is None for one in own)
-        twice = sum(one["twice"] > 0 for one in own)
+        matching = select(stopped, design=design)
+        none = sum(each_run["coordinated_ms"] is None for each_run in matching)
+        twice = sum(each_run["twice"] > 0 for each_run in matching)
         yield (
             f"{design}: not all consumers had another coordinator than the stopped one in {none} of "
-            f"{len(own)} runs, and records were read twice in {twice}."
+            f"{len(matching)} runs, and records were read twice in {twice}."
         )
     yield (
         "A coordinator that is silent is noticed by a consumer's own times, which count beside ZooKeeper's: "
@@ -259,7 +273,7 @@ def _follows(runs: list[Run], pause: float) -> Iterator[str]:
         "Records of the rewrite are read twice where a consumer's session is over before it has found the "
         "next coordinator: all since the last commit that was answered, however often it commits."
     )
-    waited = sum(one["its_ms"] > pause * 1e3 for one in stopped)
+    waited = sum(each_run["its_ms"] > pause * 1e3 for each_run in stopped)
     yield (
         f"What a stopped broker led was not fetched before it went on in {waited} of {len(stopped)} runs: it "
         "has the logs locked, though others lead them by then. There are no replicas here."
@@ -277,8 +291,8 @@ def drawn(measured: Measured) -> dict[str, str]:
             f"From the signal until {event}",
             "ms",
             {
-                f"{design} {kind} {expiry} s": figures(own, name)
-                for (design, kind, expiry), own in group(
+                f"{design} {kind} {expiry} s": figures(arm_runs, name)
+                for (design, kind, expiry), arm_runs in group(
                     measured["runs"], "design", "kind", "session"
                 ).items()
             },

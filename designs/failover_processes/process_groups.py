@@ -16,36 +16,36 @@ from barnabas.designs.brokers.processes.session import leave, session
 from barnabas.designs.brokers.registry.broker_ids import BrokerIds
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector
 from barnabas.designs.consumer_rewrite.peers.coordinator import slot_of
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message
 
 EVERY: Final = 0.05
 """s between two records of a partition."""
 SILENT: Final = 1.0
-"""s for which a producer waits for an answer."""
+"""Timeout of a producer's response in seconds."""
 PATIENCE: Final = 60.0
 """s in which a record has to be acknowledged."""
 
 
-class Read:
+class ReadRecords:
     """The records that the consumers of a group have read."""
 
     def __init__(self, partitions: int) -> None:
         self._partitions = partitions
-        self.times: dict[Place, Counter[int]] = {}
-        """How often each offset was."""
-        self.values: set[tuple[Place, bytes]] = set()
-        self.again: dict[Place, int] = {}
-        """When the first record was, in ns, that was produced behind `since`."""
+        self.times: dict[TopicPartition, Counter[int]] = {}
+        """The number of reads of each offset."""
+        self.values: set[tuple[TopicPartition, bytes]] = set()
+        self.again: dict[TopicPartition, int] = {}
+        """The time, in ns, of the first record that was produced after `since`."""
         self.since = 0
 
-    def take(self, place: Place, offset: int, message: Message) -> None:
+    def take(self, partition: TopicPartition, offset: int, message: Message) -> None:
         """Note that a consumer has read a record; its value is the time of its production."""
         value = message.value or b""
-        self.times.setdefault(place, Counter())[offset] += 1
-        self.values.add((place, value))
+        self.times.setdefault(partition, Counter())[offset] += 1
+        self.values.add((partition, value))
         if self.since and int(value) > self.since:
-            self.again.setdefault(place, time.time_ns())
+            self.again.setdefault(partition, time.time_ns())
 
     def least(self) -> int:
         """Return the number of records read of the partition with the fewest."""
@@ -55,16 +55,16 @@ class Read:
 class Producer:
     """A thread that produces records to a partition, and repeats each until it is acknowledged."""
 
-    def __init__(self, bootstrap: Iterable[Address], place: Place) -> None:
-        self.acknowledged: list[tuple[Place, bytes]] = []
+    def __init__(self, bootstrap: Iterable[Address], partition: TopicPartition) -> None:
+        self.acknowledged: list[tuple[TopicPartition, bytes]] = []
         self._over = threading.Event()
         self._client = Client(bootstrap, timeout=SILENT, patience=PATIENCE)
-        self._place = place
+        self._place = partition
         self._thread = threading.Thread(target=self._work)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the answer to the request in flight."""
+        """Stop after the response to the request in flight."""
         self._over.set()
         self._thread.join()
 
@@ -85,8 +85,8 @@ def producing(
     try:
         yield producers
     finally:
-        for one in producers:
-            one.stop()
+        for producer in producers:
+            producer.stop()
 
 
 class Watch:
@@ -102,12 +102,12 @@ class Watch:
 
     @property
     def live(self) -> Collection[int]:
-        """The brokers that have a session."""
+        """Return the brokers that have a session."""
         return self._ids.live
 
     @property
     def coordinator(self) -> int | None:
-        """The broker that is elected."""
+        """Return the elected broker."""
         leader = self._elector.leader()
         return None if leader is None else leader.candidate
 

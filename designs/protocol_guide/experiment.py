@@ -1,8 +1,8 @@
-"""Compare statements of the protocol guide of 0.8 with brokers from 0.8.2.2 to 4.3.1.
+"""Compares statements of the protocol guide of 0.8 with brokers from 0.8.2.2 to 4.3.1.
 
-Each is put in the guide's version, v0; and where a broker closes the connection at that, in the oldest
-version that 4.x takes (KIP-896), if there is one that has what is stated. There are two brokers, since some
-statements are about followers. What can only be seen while a broker is killed or stopped is left out: see
+Each is tested in the guide's version, v0, and where a broker closes the connection at that, in the oldest
+version that 4.x accepts (KIP-896) and to which the statement applies. There are two brokers, since some
+statements are about followers. Statements that require a killed or stopped broker are left out: see
 tests/designs/protocol_guide/client_0_8. It belongs to document 002, the guide, whose statements it tests.
 """
 
@@ -100,7 +100,7 @@ STATEMENTS: Final = {
 
 
 def run(bench: Bench) -> Measured:
-    """Put all statements to brokers of one version after the other."""
+    """Test all statements on brokers of one version after the other."""
     versions = VERSIONS[:1] if bench.short else VERSIONS
     step = bench.counter(len(versions))
     runs: list[dict[str, Any]] = []
@@ -149,17 +149,17 @@ def cell(statement: Statement, saw: list[tuple[int, str]]) -> str:
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     versions = measured["how"]["versions"]
-    saw = {(one["version"], one["statement"]): one["saw"] for one in measured["runs"]}
+    saw = {(item["version"], item["statement"]): item["saw"] for item in measured["runs"]}
     rows, right = [], dict.fromkeys(versions, 0)
     for name, statement in STATEMENTS.items():
         cells = [cell(statement, saw[version, name]) for version in versions]
         rows.append((statement.says, *cells))
         for version, each in zip(versions, cells, strict=True):
             right[version] += each.startswith(AS_SAID)
-    stated = sum(one.right is not None for one in STATEMENTS.values())
+    stated = sum(item.right is not None for item in STATEMENTS.values())
     text = table(" | ".join(["the guide says", *versions]), rows)
-    codes = sorted({int(found) for found in re.findall(r"\bcode (-?\d+)", text)})
-    names = {one.code: one.name for one in ERROR_CODES}
+    codes = sorted({int(code) for code in re.findall(r"\bcode (-?\d+)", text)})
+    names = {item.code: item.name for item in ERROR_CODES}
     counted = ", ".join(f"{number} on {version}" for version, number in right.items())
     return paragraphs(
         f"{BROKERS} brokers of each version (up to 2.8.0 with ZooKeeper, newer ones without), a topic on "

@@ -1,8 +1,7 @@
-"""Probes of what brokers do where the protocol guide of 0.8 makes a statement.
+"""Probes of brokers' behaviour where the protocol guide of 0.8 makes a statement.
 
 A probe takes two brokers and a version of an API, and returns in a few words what the broker did. If the
-broker closes the connection, the probe raises ConnectionError; the caller takes that for a result, too
-(`closed`).
+broker closes the connection, the probe raises ConnectionError, which counts as a result, too (`closed`).
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from contextlib import closing
 from typing import Any, Final, NamedTuple
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
-from barnabas.designs.leaders import NOT_LEADER, Address, Place, metadata
+from barnabas.designs.leaders import NOT_LEADER, Address, TopicPartition, metadata
 from barnabas.designs.protocol_guide.client_0_8 import LATEST, Client, Group, Produced, requests
 from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.designs.protocol_guide.client_0_8.groups import Storage
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from barnabas.specs.records import Record, build, compress
 
-PLACE: Final[Place] = ("guide", 0)
+PLACE: Final[TopicPartition] = ("guide", 0)
 LIMIT: Final = 20_000
 """Bytes of the largest request that the brokers take, without its size."""
 SILENCE: Final = 10.0
 """Seconds to wait for a response."""
 ACKS_MS: Final = 1_000
-"""How long brokers may wait for acknowledgements."""
+"""Milliseconds that brokers may wait for acknowledgements."""
 SOON: Final = 5.0
-"""Seconds in which a follower learns which records all replicas have."""
+"""Seconds until a follower learns which records all replicas have."""
 CLOSES: Final = "closes the connection"
 STALE_CONTROLLER_EPOCH: Final = 11
 DEBUGGING: Final = -2
@@ -49,13 +48,13 @@ class Peer(NamedTuple):
 
     @property
     def leader(self) -> Address:
-        """The topic's leader."""
+        """Return the topic's leader."""
         cluster = self.client.cluster
         return cluster.brokers[cluster.leaders[PLACE]]
 
     @property
     def follower(self) -> Address:
-        """The other broker."""
+        """Return the other broker."""
         (address,) = set(self.client.cluster.brokers.values()) - {self.leader}
         return address
 
@@ -87,7 +86,7 @@ def code(error: int) -> str:
 
 
 def closed(problem: ConnectionError) -> bool:
-    """Return whether the broker closed the connection; other problems are no result."""
+    """Return whether the broker closed the connection; other exceptions are no result."""
     return bool(re.search("closed the connection|reset by peer|Broken pipe", str(problem)))
 
 
@@ -232,7 +231,7 @@ def shutdown_of_an_unknown_broker(peer: Peer, _: int) -> str:
 
 
 def committed(storage: Storage, other: Storage) -> Callable[[Peer, int], str]:
-    """Make a probe of what one store keeps of a commit, and whether the other one has it."""
+    """Make a probe of a commit in one store, and of its visibility in the other one."""
 
     def probe(peer: Peer, _: int) -> str:
         group, other_group = (Group(peer.client, storage, storage=s) for s in (storage, other))

@@ -1,9 +1,9 @@
-"""The arms of the experiment with an overtaken commit: what the members do, and the proxy's scenario.
+"""The arms of the experiment with an overtaken commit: the members' steps, and the proxy's scenario.
 
-A member (`m`) reads and commits some records of each of its partitions, reads some more, and commits
-these with a mark; a second member (`a`) has come meanwhile. What overtakes the marked commit, and
-where, is what arms differ by. `a` sorts before `m`, so that partitions move; `z` is a third member for
-which all others wait.
+A member (`m`) reads and commits some records of each of its partitions, reads some more, and commits these
+with a mark; a second member (`a`) has joined meanwhile. Arms differ by the request that overtakes the marked
+commit, and by the place where it does. `a` sorts before `m`, so that partitions move; `z` is a third member
+for which all others wait.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CASES: Final[tuple[tuple[str, Protocol], ...]] = (
 MARK: Final = "async-17"
 """The metadata of the commit that is to be overtaken."""
 RECORDS: Final = 120
-"""In the topic, in two partitions."""
+"""Records in the topic, in two partitions."""
 EACH: Final = 10
 """Records of each partition that are read at a time, and so many that the marked commit is about."""
 BATCH: Final = 5
@@ -31,38 +31,39 @@ BATCH: Final = 5
 SESSION, HEARTBEAT = 6.0, 0.3
 """Seconds."""
 WORK: Final = 2.0
-"""Seconds in which the member does not poll while the other one comes: some heartbeats."""
+"""Seconds in which the member does not poll while the other one joins: some heartbeats."""
 AWAITED: Final = 3.0
-"""Seconds that the third member takes longer: time for a commit that is late to arrive meanwhile."""
+"""Seconds by which the third member is later, so that a late commit arrives meanwhile."""
 REPLACED: Final = 13.0
-"""Seconds after which a client closes a connection on which it was not answered."""
+"""Seconds without a response after which a client closes a connection."""
 REFUSED: Final = 6.0
-"""Seconds after which a commit is refused: time to read on and to send a newer one. What is behind it on
-the connection waits, too."""
+"""Seconds after which a commit is refused: time to read on and to send a newer one. Later requests on the
+connection wait, too."""
 LONG_SESSION: Final = 12.0
 """Seconds: where nothing is to be over but a connection, or heartbeats wait."""
 CONSUMER_SESSION: Final = 2 * REPLACED
 """Seconds; in the consumer protocol it is the broker that sets it, and for all groups."""
 FINISH: Final = 45.0
-"""Seconds after which a run is over, whatever was read."""
+"""Timeout of a run in seconds."""
 
 
 class Arm(NamedTuple):
     """An arm of the experiment. rules: of the proxy's scenario. steps: of each member, by its letter."""
 
     name: str
-    about: str
+    description: str
     steps: Mapping[str, Sequence[Step]]
     rules: str = ""
     proxied: bool = True
     listens: bool = False
     """Whether `m` commits in onPartitionsRevoked, with commitSync."""
     replaced: bool = False
-    """Whether `m` gives up the connection on which it is not answered."""
+    """Whether `m` closes a connection without a response."""
     client: str = ""
-    """A version of the client; the broker's own if empty."""
+    """The client's version; empty: the broker's."""
     by: Literal["m", "a", "newer"] = "m"
-    """Whose JoinGroup is to overtake the commit, or whether its repetition a newer commit is overtaken by."""
+    """The sender of the JoinGroup that is to overtake the commit; "newer": the commit's repetition is to be
+    overtaken by a newer commit."""
 
     def fits(self, version: str, protocol: Protocol) -> bool:
         """Check that the arm can run: only in classic groups all wait for one member."""
@@ -94,8 +95,8 @@ def _members(*steps: Step) -> dict[str, Sequence[Step]]:
 
 def _three(*steps: Step) -> dict[str, Sequence[Step]]:
     """Return the steps of three members: the group waits for the third one."""
-    found = (*_THIRD, *_FIRST[1:], *steps, ("rejoin",), _FINISH)
-    return {"m": found, "a": _COMES, "z": _SLOW}
+    script = (*_THIRD, *_FIRST[1:], *steps, ("rejoin",), _FINISH)
+    return {"m": script, "a": _COMES, "z": _SLOW}
 
 
 _PLAIN: Final = _members(("read", EACH), *_COME, _MARKED)
@@ -112,8 +113,8 @@ def _rule(*faults: str) -> str:
 
 
 def _hold(until: str, at_most: str = "5s", *, restore: bool = True) -> str:
-    own = f"until: {{api: JoinGroup, direction: request, {until}}}, at_most: {at_most}"
-    return f"{{hold: {{{own}{'' if restore else ', restore: false'}}}}}"
+    condition = f"until: {{api: JoinGroup, direction: request, {until}}}, at_most: {at_most}"
+    return f"{{hold: {{{condition}{'' if restore else ', restore: false'}}}}}"
 
 
 _SAME: Final = "same: connection"
@@ -210,15 +211,15 @@ ARMS: Final = (
         client="0.10.0.1",
     ),
 )
-"""In the order in which they are reported."""
+"""All arms in the order of the report."""
 
 
 def scenario(arm: Arm, version: str, protocol: Protocol) -> str:
     """Return the proxy's scenario. The sizes hold for groups with names of five characters.
 
-    In the consumer protocol a heartbeat gives partitions up: what names those that are still owned is
-    longer than what only says that the member is there, and shorter than what says everything. Since
-    2.2 (KIP-394) a new member joins a classic group twice, and it is the second time that counts.
+    In the consumer protocol a heartbeat gives partitions up: it is longer than one that only keeps the member
+    alive, since it names the remaining partitions, and shorter than a full one. Since 2.2 (KIP-394) a new
+    member joins a classic group twice, and the second JoinGroup counts.
     """
     rules = arm.rules
     if protocol == "consumer":
@@ -235,7 +236,7 @@ def session(arm: Arm, version: str, protocol: Protocol) -> float:
     if protocol == "consumer":
         return CONSUMER_SESSION
     if arm.replaced and not version.startswith("0."):
-        # a client with one heartbeat in flight sends none while that is not answered; those of 0. send on,
+        # a client with one heartbeat in flight sends no further one until its response; those of 0. send on,
         # and want request.timeout.ms to be the longer one
         return 2 * REPLACED
     # the rebalance timeout of 0.10.0 is the session timeout
@@ -246,7 +247,7 @@ def session(arm: Arm, version: str, protocol: Protocol) -> float:
 def groups(
     arm: Arm, names: Sequence[str], version: str, protocol: Protocol
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the members of each group, as `JavaClient.follow` has them."""
+    """Return the members of each group for `FollowingClient.follow`."""
     classic = {
         "session.timeout.ms": f"{session(arm, version, protocol) * 1000:.0f}",
         "heartbeat.interval.ms": f"{HEARTBEAT * 1000:.0f}",
@@ -277,9 +278,9 @@ def groups(
 def two_members(
     name: str, protocol: Protocol, *steps: Step, how: str = "sync"
 ) -> list[dict[str, Any]]:
-    """Return the members of a group: `m` reads and follows steps, and `a` comes meanwhile.
+    """Return the members of a group: `m` reads and follows steps, and `a` joins meanwhile.
 
-    how: the way in which `m` commits from then on.
+    how: the way in which `m` commits after that.
     """
     m = [("settle", 2), ("read", EACH), *steps, ("rejoin",), ("finish", FINISH, how)]
     a = [("hear", "come"), ("finish", FINISH, "sync")]
@@ -294,5 +295,5 @@ BROKER: Final = {
     "group.consumer.session.timeout.ms": f"{CONSUMER_SESSION * 1000:.0f}",
     "group.consumer.min.session.timeout.ms": "500",
 }
-"""Settings of brokers; old ones do not know all of them, and say so in their logs only."""
+"""Settings of brokers; old ones ignore unknown ones with a log line."""
 LEVELS: Final = {"kafka.request.logger": "DEBUG", "kafka.coordinator.group": "INFO"}

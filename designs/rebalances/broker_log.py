@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 
-class Served(NamedTuple):
+class LoggedRequest(NamedTuple):
     """An answered request in a broker's log. came, over: seconds since 1970, to a millisecond."""
 
     line: int
@@ -23,20 +23,20 @@ class Served(NamedTuple):
     key: int
 
 
-What = Literal["prepares", "stabilized", "assigned", "bumped", "expired"]
+EventKind = Literal["prepares", "stabilized", "assigned", "bumped", "expired"]
 
 
-class Turn(NamedTuple):
+class GroupEvent(NamedTuple):
     """An event of a group in a broker's log. at: seconds since 1970, to a millisecond.
 
-    A rebalance begins, has its members, is over; the group's epoch changes (consumer protocol); a member's
-    session is over.
+    A rebalance begins, has its members, or is over; the group's epoch changes (consumer protocol); a member's
+    session expires.
     """
 
     line: int
     at: float
     group: str
-    what: What
+    kind: EventKind
 
 
 STATES: Final = {
@@ -52,7 +52,7 @@ _OLD: Final = re.compile(
     r".*;totalTime:([\d.]+),"
 )
 _NEW: Final = "Completed request:{"
-_TURNS: Final[tuple[tuple[What, re.Pattern[str]], ...]] = (
+_TURNS: Final[tuple[tuple[EventKind, re.Pattern[str]], ...]] = (
     ("prepares", re.compile(r"Preparing to rebalance group (\S+) ")),
     ("stabilized", re.compile(r"Stabilized group (\S+) ")),
     ("assigned", re.compile(r"Assignment received from leader.* for group (\S+) for generation")),
@@ -62,11 +62,11 @@ _TURNS: Final[tuple[tuple[What, re.Pattern[str]], ...]] = (
 )  # fmt: skip
 
 
-def read(lines: Iterable[str]) -> tuple[list[Served], list[Turn]]:
+def read(lines: Iterable[str]) -> tuple[list[LoggedRequest], list[GroupEvent]]:
     """Read the requests and the groups' events, in the order of the log.
 
     >>> line = "[2026-11-22 03:37:41,760] INFO [GroupCoordinator 1]: Stabilized group g generation 2 (x)"
-    >>> read([line])[1][0].what
+    >>> read([line])[1][0].kind
     'stabilized'
     """
     served, turns = [], []
@@ -76,20 +76,20 @@ def read(lines: Iterable[str]) -> tuple[list[Served], list[Turn]]:
             continue
         at = datetime.strptime(time[1], "%Y-%m-%d %H:%M:%S,%f").timestamp()  # noqa: DTZ007 - the machine's own
         if "Completed request:" in line:
-            found = _served(number, at, line)
-            served += [found] if found else []
+            request = _served(number, at, line)
+            served += [request] if request else []
             continue
-        for what, pattern in _TURNS:
+        for kind, pattern in _TURNS:
             if matched := pattern.search(line):
-                turns.append(Turn(number, at, matched[1], what))
+                turns.append(GroupEvent(number, at, matched[1], kind))
     return served, turns
 
 
-def _served(number: int, at: float, line: str) -> Served | None:
+def _served(number: int, at: float, line: str) -> LoggedRequest | None:
     old = _OLD.search(line)
     if old is not None:
         took = float(old[4]) / 1000
-        return Served(number, at - took, at, old[3], int(old[2]), int(old[1]))
+        return LoggedRequest(number, at - took, at, old[3], int(old[2]), int(old[1]))
     start = line.find(_NEW)
     try:
         document, _ = json.JSONDecoder().raw_decode(line, start + len(_NEW) - 1)
@@ -99,15 +99,15 @@ def _served(number: int, at: float, line: str) -> Served | None:
         )
     except (ValueError, KeyError):
         return None  # a line that was cut, or a header without a client id
-    return Served(number, at - took, at, client, correlation, key)
+    return LoggedRequest(number, at - took, at, client, correlation, key)
 
 
-def state(turns: Sequence[Turn], group: str, line: int) -> str:
+def state(turns: Sequence[GroupEvent], group: str, line: int) -> str:
     """Return the group's state at a line of the log; empty: unknown."""
-    found = ""
+    name = ""
     for turn in turns:
         if turn.line >= line:
             break
         if turn.group == group:
-            found = STATES.get(turn.what, found)
-    return found
+            name = STATES.get(turn.kind, name)
+    return name

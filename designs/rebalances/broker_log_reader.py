@@ -29,19 +29,19 @@ def segments(broker: Path) -> list[Path]:
 
 def read(files: Iterable[Path]) -> dict[str, list[LoggedOffset]]:
     """Return the committed offsets by group, in the order of the log. Raises specs.Malformed."""
-    found = defaultdict(list)
+    offsets = defaultdict(list)
     for file in files:
         for batch in records.read(file.read_bytes()):
             for record in batch:
                 if record.key is None or record.key[:2] != b"\0\1" or record.value is None:
-                    continue  # of another type than OffsetCommit, or of an offset that is gone
+                    continue  # of another type than OffsetCommit, or a removed offset
                 key, value = read_topic_record(TOPIC, record.key, record.value)
                 assert key is not None and value is not None  # noqa: S101, PT018
-                kept = LoggedOffset(
+                logged = LoggedOffset(
                     value.values["commit_timestamp"] / 1000,
                     key.values["partition"],
                     value.values["offset"],
                     value.values["metadata"],
                 )
-                found[key.values["group"]].append(kept)
-    return dict(found)
+                offsets[key.values["group"]].append(logged)
+    return dict(offsets)

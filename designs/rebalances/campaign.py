@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.designs.rebalances import arms, report
 from barnabas.designs.rebalances.arms import ARMS, Arm, Protocol
-from barnabas.designs.rebalances.judging import Run, judged
+from barnabas.designs.rebalances.bed import Bed
+from barnabas.designs.rebalances.figures import Run, figures_of
 from barnabas.designs.rebalances.run_diagram import arrows
-from barnabas.designs.rebalances.running import Bed
 from barnabas.designs.results.diagram import Arrow
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache.client import JavaError
@@ -49,7 +49,7 @@ class Case(NamedTuple):
 def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
     """Run all arms of all cases: return `runs` with their figures, `drawn` arrows, `failed` batches.
 
-    Ctrl-C ends the campaign; the result is what was measured until then.
+    Ctrl-C ends the campaign; the result has the runs until then.
     """
     total = sum(len(case.arms) * case.runs for case in cases)
     runs: list[dict[str, Any]] = []
@@ -59,18 +59,20 @@ def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
         for case in cases:
             with Bed(case.version, bench) as bed:
                 for arm, count in case.batches:
-                    about = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
-                    what = " ".join(about.values())
-                    bench.step(len(runs), total, what)
+                    labels = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
+                    title = " ".join(labels.values())
+                    bench.step(len(runs), total, title)
                     try:
-                        made = _batch(bed, case, arm, count)
+                        batch_runs = _batch(bed, case, arm, count)
                     except JavaError as problem:
-                        failed.append([*about.values(), count, str(problem)])
+                        failed.append([*labels.values(), count, str(problem)])
                         continue
-                    found = [(each, judged(each, arm.by)) for each in made]
+                    judged_runs = [(each, figures_of(each, arm.by)) for each in batch_runs]
                     session = arms.session(arm, case.version, case.protocol)
-                    runs += [{**about, "session": session, **figures} for _, figures in found]
-                    _draw(drawn, what, arm, found)
+                    runs += [
+                        {**labels, "session": session, **figures} for _, figures in judged_runs
+                    ]
+                    _draw(drawn, title, arm, judged_runs)
     how = {"cases": cases, "each": arms.EACH, "awaited": arms.AWAITED, "at_once": AT_ONCE}
     return {"how": how, "runs": runs, "drawn": drawn, "failed": failed}
 
@@ -83,12 +85,15 @@ def _batch(bed: Bed, case: Case, arm: Arm, count: int) -> list[Run]:
 
 
 def _draw(
-    drawn: dict[str, list[Arrow]], what: str, arm: Arm, found: list[tuple[Run, dict[str, Any]]]
+    drawn: dict[str, list[Arrow]],
+    title: str,
+    arm: Arm,
+    judged_runs: list[tuple[Run, dict[str, Any]]],
 ) -> None:
-    if arm.name in DRAWN and what not in drawn:
-        for run, figures in found:
+    if arm.name in DRAWN and title not in drawn:
+        for run, figures in judged_runs:
             if figures["overtaken"]:
-                drawn[what] = arrows(run, arm.by)
+                drawn[title] = arrows(run, arm.by)
                 break
 
 

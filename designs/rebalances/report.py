@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.designs.rebalances.arms import ARMS, MARK
-from barnabas.designs.rebalances.counting import (
+from barnabas.designs.rebalances.run_diagram import PARTICIPANTS
+from barnabas.designs.rebalances.sentences import follows
+from barnabas.designs.rebalances.totals import (
     Figures,
     complete,
     counted,
@@ -15,8 +17,6 @@ from barnabas.designs.rebalances.counting import (
     spread_of,
     twice_plots,
 )  # fmt: skip
-from barnabas.designs.rebalances.run_diagram import PARTICIPANTS
-from barnabas.designs.rebalances.sentences import follows
 from barnabas.designs.results.columns import Column, share_of, table_of
 from barnabas.designs.results.diagram import Arrow, crossing
 from barnabas.designs.results.markdown import mermaid
@@ -28,20 +28,24 @@ COLUMNS: Final[Mapping[str, str | Column]] = {
     "arm": "arm",
     "overtaken": "order",
     "runs": len,
-    "it counts": share_of(lambda one: one["in_log"]),
+    "it counts": share_of(lambda run: run["in_log"]),
     "puts back": share_of(puts_back),
-    "broker's answer": lambda own: counted(_said(one["error"], "none seen") for one in own),
-    "the application is told": lambda own: counted(_said(one["told"], "nothing") for one in own),
-    "group's state": lambda own: counted(one["state"] or "unknown" for one in own),
+    "broker's answer": lambda cell_runs: counted(
+        _error_text(run["error"], "none seen") for run in cell_runs
+    ),
+    "the application is told": lambda cell_runs: counted(
+        _error_text(run["told"], "nothing") for run in cell_runs
+    ),
+    "group's state": lambda cell_runs: counted(run["state"] or "unknown" for run in cell_runs),
     "records read twice": spread_of("twice"),
-    "some read twice": share_of(lambda one: one["twice"] > 0),
+    "some read twice": share_of(lambda run: run["twice"] > 0),
     "rebalances": spread_of("rebalances"),
     "ghosts": spread_of("ghosts"),
     "stall, ms": spread_of("stall_ms"),
 }
 
 
-def _said(error: str | None, nothing: str) -> str:
+def _error_text(error: str | None, nothing: str) -> str:
     return nothing if error is None else error or "no error"
 
 
@@ -49,10 +53,10 @@ def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [_intro(how, runs), "## Arms"]
-    parts += [f"- **{arm.name}**: {arm.about}." for arm in _known(runs)]
-    for (version, protocol), own in group(runs, "version", "protocol").items():
+    parts += [f"- **{arm.name}**: {arm.description}." for arm in _known(runs)]
+    for (version, protocol), group_runs in group(runs, "version", "protocol").items():
         head = f"## Kafka {version}, {protocol} protocol"
-        parts += [head, _table(own), _sessions(own), *follows(own)]
+        parts += [head, _table(group_runs), _sessions(group_runs), *follows(group_runs)]
     parts += _apart(measured)
     for name, arrows in measured["drawn"].items():
         parts += [f"### A run: {name}", "Times are ms after the commit came to the proxy."]
@@ -64,12 +68,12 @@ def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
     consumer = (
         " In the consumer protocol the heartbeat in which m gives partitions up takes the place of its "
         "JoinGroup, in all that follows; of the group's state the broker's log does not say anything there."
-        if any(one["protocol"] == "consumer" for one in runs)
+        if any(run["protocol"] == "consumer" for run in runs)
         else ""
     )
     awaited = (
         f" The third member, of the arms in which one is awaited, takes {how['awaited']:g} s longer."
-        if "awaited" in how and any("awaited" in one["arm"] for one in runs)
+        if "awaited" in how and any("awaited" in run["arm"] for run in runs)
         else ""
     )
     return (
@@ -92,49 +96,52 @@ def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
 def _sessions(runs: Sequence[Figures]) -> str:
     """Write how long sessions are, by arm. Results of older versions do not say."""
     arms: dict[float, dict[str, None]] = {}
-    for one in runs:
-        if "session" not in one:
+    for run in runs:
+        if "session" not in run:
             return ""
-        arms.setdefault(one["session"], {})[one["arm"]] = None
+        arms.setdefault(run["session"], {})[run["arm"]] = None
     if len(arms) == 1:
         return f"A session is {next(iter(arms)):g} s."
-    said = (
-        f"{seconds:g} s in {', '.join(f'`{arm}`' for arm in own)}" for seconds, own in arms.items()
+    sentences = (
+        f"{seconds:g} s in {', '.join(f'`{arm}`' for arm in arm_names)}"
+        for seconds, arm_names in arms.items()
     )
-    return f"A session is {'; '.join(said)}."
+    return f"A session is {'; '.join(sentences)}."
 
 
 def _known(runs: Sequence[Figures]) -> list[Any]:
-    names = {one["arm"] for one in runs}
+    names = {run["arm"] for run in runs}
     return [arm for arm in ARMS if arm.name in names]
 
 
 def _table(runs: Sequence[Figures]) -> str:
-    own = [{**one, "order": order} for _, order, each in rows(runs) for one in each]
-    return table_of(own, COLUMNS)
+    table_runs = [{**run, "order": order} for _, order, each in rows(runs) for run in each]
+    return table_of(table_runs, COLUMNS)
 
 
 def _apart(measured: Measured) -> list[str]:
-    left = [one for one in measured["runs"] if not complete(one)]
+    incomplete = [run for run in measured["runs"] if not complete(run)]
     lines = [
-        f"- Kafka {', '.join(arm)}: {len(own)}"
-        for arm, own in group(left, "version", "protocol", "arm").items()
+        f"- Kafka {', '.join(arm)}: {len(arm_runs)}"
+        for arm, arm_runs in group(incomplete, "version", "protocol", "arm").items()
     ]
     lines += [
-        f"- Kafka {' '.join(map(str, one[:3]))}: {one[3]} runs failed together"
-        for one in measured["failed"]
+        f"- Kafka {' '.join(map(str, run[:3]))}: {run[3]} runs failed together"
+        for run in measured["failed"]
     ]
     if not lines:
         return []
-    why = "Not in the tables: runs that did not come to their rebalance, or in which not all was read."
-    return ["## Left out", why, "\n".join(lines)]
+    reason = "Not in the tables: runs that did not come to their rebalance, or in which not all was read."
+    return ["## Left out", reason, "\n".join(lines)]
 
 
 def _drawn(arrows: Iterable[Sequence[Any]]) -> str:
-    # what the proxy let pass at a time left before what waited for that
-    found = sorted((Arrow(*one) for one in arrows), key=lambda one: (one.at, one.source == "proxy"))
-    there = {name for one in found for name in (one.source, one.target)}
-    return mermaid(crossing(found, [name for name in PARTICIPANTS if name in there]))
+    # at the same time, passing requests precede those that waited for them
+    ordered = sorted(
+        (Arrow(*arrow) for arrow in arrows), key=lambda arrow: (arrow.at, arrow.source == "proxy")
+    )
+    there = {name for arrow in ordered for name in (arrow.source, arrow.target)}
+    return mermaid(crossing(ordered, [name for name in PARTICIPANTS if name in there]))
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -150,11 +157,11 @@ def _joined(parts: Sequence[str]) -> str:
 
 def plots(measured: Measured) -> dict[str, str]:
     """Plot what was read twice, and how long nothing was read, by arm, version and protocol."""
-    made: dict[str, str] = {}
-    runs = [one for one in measured["runs"] if complete(one)]
-    for (version, protocol), own in group(runs, "version", "protocol").items():
+    plots_by_name: dict[str, str] = {}
+    runs = [run for run in measured["runs"] if complete(run)]
+    for (version, protocol), group_runs in group(runs, "version", "protocol").items():
         title = f"Nothing was read for: Kafka {version}, {protocol}"
-        arms = {arm: figures(each, "stall_ms") for (arm,), each in group(own, "arm").items()}
-        made |= twice_plots(own, "Records read twice", "arm")
-        made[f"stall-{version}-{protocol}"] = dots(title, "ms", arms)
-    return made
+        arms = {arm: figures(each, "stall_ms") for (arm,), each in group(group_runs, "arm").items()}
+        plots_by_name |= twice_plots(group_runs, "Records read twice", "arm")
+        plots_by_name[f"stall-{version}-{protocol}"] = dots(title, "ms", arms)
+    return plots_by_name

@@ -1,12 +1,12 @@
-"""A run as a sequence diagram: from the commit to what the new owner reads its offsets with."""
+"""A run as a sequence diagram: from the commit to the new owner's first fetch of offsets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.designs.rebalances.judging import Run, gives_up, pair
-from barnabas.designs.rebalances.passed import Passed
+from barnabas.designs.rebalances.figures import Run, gives_up, pair
+from barnabas.designs.rebalances.timed_exchanges import TimedExchange
 from barnabas.designs.results.diagram import Arrow
 
 PARTICIPANTS: Final = ("m", "a", "z", "proxy", "broker")
@@ -20,37 +20,52 @@ def arrows(run: Run, by: str) -> list[Arrow]:
     commit, _ = pair(run, by)
     if commit is None:
         return []
-    own = (one for one in run.passed if one.letter == "a" and one.api == "OffsetFetch")
-    end = next((one.answered or one.came for one in own if one.committed), commit.came + 10)
-    found: list[Arrow] = []
-    for one in run.passed:
-        over = one.answered or one.came
-        if one.came <= end and over >= commit.came and _shown(one):
-            found += _arrows(one, commit.came, end)
-    return sorted(found, key=lambda arrow: arrow.at)[:MOST]
+    fetches = (
+        exchange
+        for exchange in run.passed
+        if exchange.letter == "a" and exchange.api == "OffsetFetch"
+    )
+    end = next(
+        (exchange.answered or exchange.came for exchange in fetches if exchange.committed),
+        commit.came + 10,
+    )
+    drawn: list[Arrow] = []
+    for exchange in run.passed:
+        over = exchange.answered or exchange.came
+        if exchange.came <= end and over >= commit.came and _is_drawn(exchange):
+            drawn += _arrows(exchange, commit.came, end)
+    return sorted(drawn, key=lambda arrow: arrow.at)[:MOST]
 
 
-def _shown(one: Passed) -> bool:
-    if one.api == "OffsetCommit":
-        return one.mark != "later"
-    return one.api in SHOWN or gives_up(one)
+def _is_drawn(exchange: TimedExchange) -> bool:
+    if exchange.api == "OffsetCommit":
+        return exchange.mark != "later"
+    return exchange.api in SHOWN or gives_up(exchange)
 
 
-def _arrows(one: Passed, begin: float, end: float) -> Iterator[Arrow]:
-    about = f"{one.api} {one.mark}".strip() if one.api == "OffsetCommit" else one.api
-    name = f"{about} #{one.number}"
+def _arrows(exchange: TimedExchange, begin: float, end: float) -> Iterator[Arrow]:
+    request_text = (
+        f"{exchange.api} {exchange.mark}".strip()
+        if exchange.api == "OffsetCommit"
+        else exchange.api
+    )
+    name = f"{request_text} #{exchange.number}"
 
     def at(when: float) -> float:
         return round((when - begin) * 1e3, 1)
 
-    if one.late:
-        yield Arrow(at(one.came), one.letter, "proxy", name)
-        if one.left <= end:
-            yield Arrow(at(one.left), "proxy", "broker", name)
+    if exchange.late:
+        yield Arrow(at(exchange.came), exchange.letter, "proxy", name)
+        if exchange.forwarded_at <= end:
+            yield Arrow(at(exchange.forwarded_at), "proxy", "broker", name)
     else:
-        yield Arrow(at(one.came), one.letter, "broker", name)
-    if one.answered is not None and one.answered <= end:
-        said = one.error or "answer to"
-        if one.api == "OffsetFetch":
-            said = " ".join(f"{p}@{offset}" for p, offset in sorted(one.committed.items()))
-        yield Arrow(at(one.answered), "broker", one.letter, f"{said} #{one.number}")
+        yield Arrow(at(exchange.came), exchange.letter, "broker", name)
+    if exchange.answered is not None and exchange.answered <= end:
+        response_text = exchange.error or "answer to"
+        if exchange.api == "OffsetFetch":
+            response_text = " ".join(
+                f"{p}@{offset}" for p, offset in sorted(exchange.committed.items())
+            )
+        yield Arrow(
+            at(exchange.answered), "broker", exchange.letter, f"{response_text} #{exchange.number}"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.designs.rebalances.counting import Figures, counted, puts_back, rows, spread
+from barnabas.designs.rebalances.totals import Figures, counted, puts_back, rows, spread
 from barnabas.designs.results.intervals import share
 
 By = dict[tuple[str, str], list[Figures]]
@@ -13,16 +13,18 @@ By = dict[tuple[str, str], list[Figures]]
 
 def follows(runs: Sequence[Figures]) -> list[str]:
     """Write what follows from the figures of one version."""
-    by = {(name, order): own for name, order, own in rows(runs)}
-    said = [line for line in (_overtaken(by), _elsewhere(by), _listener(by), _others(by)) if line]
-    agreed = [one for one in runs if one["read_from"]]
-    same = sum(one["read_from"] == one["log_had"] for one in agreed)
-    fetches = [
-        one["first_fetch"][p] == one["read_from"].get(p)
-        for one in agreed
-        for p in one["first_fetch"]
+    by = {(name, order): arm_runs for name, order, arm_runs in rows(runs)}
+    sentences = [
+        line for line in (_overtaken(by), _elsewhere(by), _listener(by), _other_arms(by)) if line
     ]
-    lines = [f"- {line}" for line in said]
+    agreed = [run for run in runs if run["read_from"]]
+    same = sum(run["read_from"] == run["log_had"] for run in agreed)
+    fetches = [
+        run["first_fetch"][p] == run["read_from"].get(p)
+        for run in agreed
+        for p in run["first_fetch"]
+    ]
+    lines = [f"- {line}" for line in sentences]
     if agreed:
         lines.append(
             f"- The new owner was answered by OffsetFetch what the log of __consumer_offsets had at that "
@@ -32,81 +34,87 @@ def follows(runs: Sequence[Figures]) -> list[str]:
     return ["\n".join(lines)] if lines else []
 
 
-def _counts(own: Sequence[Figures]) -> str:
-    twice = sum(one["twice"] > 0 for one in own)
+def _counts(cell: Sequence[Figures]) -> str:
+    twice = sum(run["twice"] > 0 for run in cell)
     return (
-        f"it counted in {share(sum(one['in_log'] for one in own), len(own))}; records were read twice "
-        f"in {share(twice, len(own))}, {spread(one['twice'] for one in own)} of them"
+        f"it counted in {share(sum(run['in_log'] for run in cell), len(cell))}; records were read twice "
+        f"in {share(twice, len(cell))}, {spread(run['twice'] for run in cell)} of them"
     )
 
 
-def _puts_back(own: Sequence[Figures]) -> str:
-    hits = share(sum(map(puts_back, own)), len(own))
-    return f"it put a newer offset back in {hits}; {_counts(own)}"
+def _puts_back(cell_runs: Sequence[Figures]) -> str:
+    hits = share(sum(map(puts_back, cell_runs)), len(cell_runs))
+    return f"it put a newer offset back in {hits}; {_counts(cell_runs)}"
 
 
 def _overtaken(by: By) -> str:
-    own = by.get(("same connection", "yes"))
+    overtaken_runs = by.get(("same connection", "yes"))
     base = [
-        one for name in ("no proxy", "proxy without a rule") for one in by.get((name, "no"), [])
+        run for name in ("no proxy", "proxy without a rule") for run in by.get((name, "no"), [])
     ]
-    if not own:
+    if not overtaken_runs:
         return ""
     without = ""
     if base:
-        twice = sum(one["twice"] > 0 for one in base)
+        twice = sum(run["twice"] > 0 for run in base)
         without = (
             f" Where nothing overtook it (no proxy, or one without a rule), records were read twice in "
-            f"{share(twice, len(base))}, and the stall was {spread(one['stall_ms'] for one in base)} ms."
+            f"{share(twice, len(base))}, and the stall was {spread(run['stall_ms'] for run in base)} ms."
         )
     return (
-        f"A commit that was overtaken on its own connection: {_counts(own)}. The broker answered "
-        f"{counted(one['error'] or 'no error' for one in own)}, the application was told "
-        f"{counted(one['told'] or 'nothing' for one in own)}. Delivery stood still for "
-        f"{spread(one['stall_ms'] for one in own)} ms, with "
-        f"{spread(one['ghosts'] for one in own)} ghosts.{without}"
+        f"A commit that was overtaken on its own connection: {_counts(overtaken_runs)}. The broker answered "
+        f"{counted(run['error'] or 'no error' for run in overtaken_runs)}, the application was told "
+        f"{counted(run['told'] or 'nothing' for run in overtaken_runs)}. Delivery stood still for "
+        f"{spread(run['stall_ms'] for run in overtaken_runs)} ms, with "
+        f"{spread(run['ghosts'] for run in overtaken_runs)} ghosts.{without}"
     )
 
 
 def _elsewhere(by: By) -> str:
-    said = [
-        f"{words}: {_counts(own)}"
+    sentences = [
+        f"{words}: {_counts(arm_runs)}"
         for name, words in (
             ("other connection", "behind the rebalance"),
             ("other, a third awaited", "while the group waited for a third member"),
             ("the other member's join", "behind the other member's JoinGroup, before m's own"),
         )
-        if (own := by.get((name, "yes")))
+        if (arm_runs := by.get((name, "yes")))
     ]
-    return f"Over another connection, or behind another member: {'; '.join(said)}." if said else ""
+    return (
+        f"Over another connection, or behind another member: {'; '.join(sentences)}."
+        if sentences
+        else ""
+    )
 
 
 def _listener(by: By) -> str:
-    said = []
+    sentences = []
     for order in ("yes", "no"):
-        own = by.get(("listener, same connection", order))
-        if own:
-            what = "was" if order == "yes" else "was not"
-            said.append(
-                f"on the same connection JoinGroup {what} first in {len(own)} runs: {_counts(own)}"
+        arm_runs = by.get(("listener, same connection", order))
+        if arm_runs:
+            verb = "was" if order == "yes" else "was not"
+            sentences.append(
+                f"on the same connection JoinGroup {verb} first in {len(arm_runs)} runs: {_counts(arm_runs)}"
             )
     for name in ("listener, other connection", "listener, other, awaited"):
-        own = by.get((name, "yes"))
-        if own:
-            said.append(f"{name.removeprefix('listener, ')}, overtaken: {_puts_back(own)}")
-    return f"With commitSync in onPartitionsRevoked: {'; '.join(said)}." if said else ""
+        arm_runs = by.get((name, "yes"))
+        if arm_runs:
+            sentences.append(
+                f"{name.removeprefix('listener, ')}, overtaken: {_puts_back(arm_runs)}"
+            )
+    return f"With commitSync in onPartitionsRevoked: {'; '.join(sentences)}." if sentences else ""
 
 
-def _others(by: By) -> str:
-    said = []
-    if own := by.get(("retry in the callback", "yes")):
-        said.append(f"A retry that came behind a newer commit: {_puts_back(own)}.")
-    if own := [o for order in ("yes", "no") for o in by.get(("client of 0.10.0.1", order), [])]:
-        hits = sum(one["overtaken"] for one in own)
-        said.append(
-            f"The client of 0.10.0.1 was overtaken in {share(hits, len(own))}: {_counts(own)}."
+def _other_arms(by: By) -> str:
+    sentences = []
+    if arm := by.get(("retry in the callback", "yes")):
+        sentences.append(f"A retry that came behind a newer commit: {_puts_back(arm)}.")
+    if arm := [o for order in ("yes", "no") for o in by.get(("client of 0.10.0.1", order), [])]:
+        hits = sum(run["overtaken"] for run in arm)
+        sentences.append(
+            f"The client of 0.10.0.1 was overtaken in {share(hits, len(arm))}: {_counts(arm)}."
         )
-    if own := by.get(("same, answers not put back", "yes")):
+    if arm := by.get(("same, answers not put back", "yes")):
         early = by.get(("same, answers not put back", "no join"), [])
         before = (
             f"; in {len(early)} more it ended before it joined ({_deaths(early)}): what else the client had "
@@ -114,33 +122,33 @@ def _others(by: By) -> str:
             if early
             else ""
         )
-        said.append(
-            f"Where the answers were not put back into the client's order, in {len(own)} runs m's poll ended "
-            f"with {_deaths(own)}{before}."
+        sentences.append(
+            f"Where the answers were not put back into the client's order, in {len(arm)} runs m's poll ended "
+            f"with {_deaths(arm)}{before}."
         )
-    if own := by.get(("same, answers not put back", "no")):
-        said.append(_off_by_one(own))
-    return " ".join(filter(None, said))
+    if arm := by.get(("same, answers not put back", "no")):
+        sentences.append(_off_by_one(arm))
+    return " ".join(filter(None, sentences))
 
 
-def _off_by_one(own: Sequence[Figures]) -> str:
+def _off_by_one(cell: Sequence[Figures]) -> str:
     """Write about runs that lost the member; empty: no such runs."""
-    lost = [one for one in own if one["ghosts"] and one["protocol"] == "consumer"]
+    lost = [run for run in cell if run["ghosts"] and run["protocol"] == "consumer"]
     if not lost:
         return ""
     return (
-        f"In the {len(own)} where nothing overtook the commit, what followed it was a heartbeat that gives "
+        f"In the {len(cell)} where nothing overtook the commit, what followed it was a heartbeat that gives "
         "nothing up, so the proxy held the commit to the end of its 5 s. The heartbeat's answer came first, "
         "and the client took it for the commit's (CorrelationIdMismatchException in the log of 4.3.1; no "
         "member ID or epoch was refused). It discards the commit with that, so that every later answer on "
         "the connection is one off: the heartbeat stays under way, and no other is sent. "
         f"In {len(lost)} of them the broker therefore dropped m when its session was over; until then m read "
         "the partition that stayed its own, and committed. The late commit then put these newer offsets "
-        f"back; the next owner began there: {spread(one['twice'] for one in lost)} records were read twice."
+        f"back; the next owner began there: {spread(run['twice'] for run in lost)} records were read twice."
     )
 
 
 def _deaths(runs: Sequence[Figures]) -> str:
     """Write the exceptions with which members ended."""
-    found = counted(death[2] for one in runs for death in one["died"] if death[1] == "died")
-    return found or "no exception"
+    reasons = counted(death[2] for run in runs for death in run["died"] if death[1] == "died")
+    return reasons or "no exception"

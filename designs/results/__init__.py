@@ -1,1 +1,1 @@
-"""How experiments write what they measured: runs in tables, medians with bounds, diagrams, plots."""
+"""Writers of experiments' results: runs in tables, medians with bounds, diagrams, plots."""

@@ -66,7 +66,10 @@ def table_of(runs: Iterable[Run], columns: Mapping[str, str | Column]) -> str:
     """
     names = [column for column in columns.values() if isinstance(column, str)]
     rows = (
-        [own[0][each] if isinstance(each, str) else each(own) for each in columns.values()]
-        for own in group(runs, *names).values()
+        [
+            group_runs[0][each] if isinstance(each, str) else each(group_runs)
+            for each in columns.values()
+        ]
+        for group_runs in group(runs, *names).values()
     )
     return table(" | ".join(columns), rows)

@@ -13,22 +13,22 @@ class Timed(Protocol):
 
     @property
     def ts(self) -> int:
-        """The time at which the request arrived, in ns since the epoch."""
+        """Return the arrival of the request, in ns since the epoch."""
 
     @property
     def broker(self) -> int | None:
-        """The node id of the broker."""
+        """Return the node id of the broker."""
 
     @property
     def latency_ms(self) -> float | None:
-        """The time from the request to the response; None: no response."""
+        """Return the time from the request to the response; None: no response."""
 
 
 E = TypeVar("E", bound=Timed)
 
 
 class Step(NamedTuple):
-    """An exchange in a diagram. begin, latency: ms; a latency of None: no answer."""
+    """An exchange in a diagram. begin, latency: ms; a latency of None: no response."""
 
     begin: float
     latency: float | None
@@ -37,7 +37,7 @@ class Step(NamedTuple):
     answers: str
     client: str = "client"
     reverse: bool = False
-    """Whether the broker asks."""
+    """Whether the broker sends the request."""
 
 
 def steps(exchanges: Iterable[Exchange]) -> list[Step]:
@@ -45,10 +45,10 @@ def steps(exchanges: Iterable[Exchange]) -> list[Step]:
     return [
         Step(
             *timed,
-            f"{one.api} #{one.correlation_id}",
-            f"{one.error or 'answer to'} #{one.correlation_id}",
+            f"{exchange.api} #{exchange.correlation_id}",
+            f"{exchange.error or 'answer to'} #{exchange.correlation_id}",
         )
-        for one, timed in timed_in_order(exchanges)
+        for exchange, timed in timed_in_order(exchanges)
     ]
 
 
@@ -56,36 +56,41 @@ def timed_in_order(
     exchanges: Iterable[E],
 ) -> Iterator[tuple[E, tuple[float, float | None, int | None]]]:
     """Yield exchanges by the time of their requests, with begin and latency in ms, and the broker."""
-    found = sorted(exchanges, key=lambda one: one.ts)
-    for one in found:
-        latency = None if one.latency_ms is None else round(one.latency_ms, 1)
-        yield one, (round((one.ts - found[0].ts) / 1e6, 1), latency, one.broker)
+    ordered = sorted(exchanges, key=lambda item: item.ts)
+    for item in ordered:
+        latency = None if item.latency_ms is None else round(item.latency_ms, 1)
+        yield item, (round((item.ts - ordered[0].ts) / 1e6, 1), latency, item.broker)
 
 
 def sequence(made: Iterable[Step]) -> str:
-    """Draw requests and answers in the order in which they passed, with times in ms.
-
-    >>> print(sequence([Step(0.0, 5.0, 2, "Produce #7", "answer to #7")]))
-    sequenceDiagram
-        participant client
-        participant b2 as broker 2
-        client->>b2: 0.0 ms: Produce #7
-        b2-->>client: 5.0 ms: answer to #7
-    """
-    found = [Step(*step) for step in made]
+    """Draw requests and responses in order, with times in ms."""
+    drawn_steps = [Step(*step) for step in made]
     clients = {
-        name: _id(name, at) for at, name in enumerate(dict.fromkeys(o.client for o in found))
+        name: _id(name, at) for at, name in enumerate(dict.fromkeys(o.client for o in drawn_steps))
     }
     events: list[tuple[float, str]] = []
-    for one in found:
-        client, broker = clients[one.client], "unknown" if one.broker is None else f"b{one.broker}"
-        asker, asked = (broker, client) if one.reverse else (client, broker)
-        events.append((one.begin, f"{asker}->>{asked}: {one.begin:.1f} ms: {one.asks}"))
-        if one.latency is not None:
-            end = one.begin + one.latency
-            events.append((end, f"{asked}-->>{asker}: {end:.1f} ms: {one.answers}"))
-    nodes = sorted({one.broker for one in found if one.broker is not None})
-    lines = [known if known == name else f"{known} as {name}" for name, known in clients.items()]
+    for drawn_step in drawn_steps:
+        client, broker = (
+            clients[drawn_step.client],
+            "unknown" if drawn_step.broker is None else f"b{drawn_step.broker}",
+        )
+        asker, receiver = (broker, client) if drawn_step.reverse else (client, broker)
+        events.append(
+            (
+                drawn_step.begin,
+                f"{asker}->>{receiver}: {drawn_step.begin:.1f} ms: {drawn_step.asks}",
+            )
+        )
+        if drawn_step.latency is not None:
+            end = drawn_step.begin + drawn_step.latency
+            events.append((end, f"{receiver}-->>{asker}: {end:.1f} ms: {drawn_step.answers}"))
+    nodes = sorted(
+        {drawn_step.broker for drawn_step in drawn_steps if drawn_step.broker is not None}
+    )
+    lines = [
+        participant if participant == name else f"{participant} as {name}"
+        for name, participant in clients.items()
+    ]
     lines += [f"b{node} as broker {node}" for node in nodes]
     lines = [f"participant {line}" for line in lines]
     lines += [text for _, text in sorted(events, key=lambda event: event[0])]
@@ -107,17 +112,10 @@ class Arrow(NamedTuple):
 
 
 def crossing(arrows: Iterable[Arrow], participants: Iterable[str]) -> str:
-    """Draw messages between participants by time; the last participant's messages are answers.
-
-    >>> print(crossing([Arrow(0.0, "m", "broker", "JoinGroup #7")], ["m", "broker"]))
-    sequenceDiagram
-        participant m
-        participant broker
-        m->>broker: 0.0 ms: JoinGroup #7
-    """
+    """Draw messages between participants by time; the last participant's messages are responses."""
     names = list(participants)
     lines = [f"participant {name}" for name in names]
-    for one in sorted((Arrow(*each) for each in arrows), key=lambda arrow: arrow.at):
-        line = "-->>" if one.source == names[-1] else "->>"
-        lines.append(f"{one.source}{line}{one.target}: {one.at:.1f} ms: {one.text}")
+    for drawn in sorted((Arrow(*each) for each in arrows), key=lambda arrow: arrow.at):
+        line = "-->>" if drawn.source == names[-1] else "->>"
+        lines.append(f"{drawn.source}{line}{drawn.target}: {drawn.at:.1f} ms: {drawn.text}")
     return "\n    ".join(["sequenceDiagram", *lines])

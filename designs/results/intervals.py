@@ -1,4 +1,4 @@
-"""Intervals of shares and medians that were found in some runs."""
+"""Intervals of shares and medians of some runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from collections.abc import Iterable
 def wilson(hits: int, runs: int, z: float = 1.96) -> tuple[float, float]:
     """Return the interval in which a share lies (Wilson's score interval; z of 1.96: 95 %).
 
-    Without runs it may be anything. Source: E. B. Wilson, JASA 22 (1927).
-
-    >>> [round(end, 3) for end in wilson(50, 50)], [round(end, 3) for end in wilson(5, 10)]
-    ([0.929, 1.0], [0.237, 0.763])
+    Without runs it is 0 to 1. Source: E. B. Wilson, JASA 22 (1927).
     """
     if not runs:
         return 0.0, 1.0
@@ -44,13 +41,13 @@ def median_bounds(values: Iterable[float]) -> tuple[float, float]:
     >>> median_bounds(range(1, 11))
     (2, 9)
     """
-    found = sorted(values)
-    if not found:
+    ordered = sorted(values)
+    if not ordered:
         raise ValueError("no values")
-    count, left_off, below = len(found), 0, 1.0
+    count, left_off, below = len(ordered), 0, 1.0
     while below + (more := math.comb(count, left_off + 1)) <= 0.025 * 2**count:
         below, left_off = below + more, left_off + 1
-    return found[left_off], found[-1 - left_off]
+    return ordered[left_off], ordered[-1 - left_off]
 
 
 def middle(values: Iterable[float]) -> str:
@@ -59,6 +56,6 @@ def middle(values: Iterable[float]) -> str:
     >>> middle([10, 20, 30])
     '20 (10-30)'
     """
-    found = list(values)
-    low, high = median_bounds(found)
-    return f"{statistics.median(found):.0f} ({low:.0f}-{high:.0f})"
+    figures = list(values)
+    low, high = median_bounds(figures)
+    return f"{statistics.median(figures):.0f} ({low:.0f}-{high:.0f})"

@@ -32,7 +32,7 @@ def table(heads: str, rows: Iterable[Iterable[object]]) -> str:
 
 
 def bullets(items: Iterable[str]) -> str:
-    """Write a list, an item a line."""
+    """Write a list, with an item on each line."""
     return "\n".join(f"- {item}" for item in items)
 
 

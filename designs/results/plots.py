@@ -15,53 +15,49 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT = 800, 360
 LEFT, RIGHT, TOP, BOTTOM = 70, 270, 40, 50
 BAR: Final = 28.0
-"""How wide an arm without a number is drawn."""
+"""The width of an arm without a number."""
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-"""Okabe and Ito's, which the colour-blind can tell apart."""
+"""Okabe and Ito's colours, which the colour-blind can distinguish."""
 
 Series = Mapping[str, Iterable[tuple[float, float]]]
 """Name -> (x, y) of each run."""
 
 
 def lines(title: str, x: str, y: str, series: Series) -> str:
-    """Plot figures against a number: a dot a run, and a line through the medians.
+    """Plot figures against a number: a dot for each run, and a line through the medians.
 
-    x and y are labels with units. The x axis has a place for each number that occurs, at equal distances.
+    x and y are labels with units. The x axis has a position for each number that occurs, at equal distances.
     Raises ValueError if there are no figures.
-
-    >>> lines("t", "latency (ms)", "rate", {"a": [(0, 1.0), (20, 2.0)]}).count("<circle")
-    2
     """
-    found = {name: sorted(points) for name, points in series.items()}
-    places = sorted({at for points in found.values() for at, _ in points})
-    plot = _Plot(title, x, y, [f"{at:g}" for at in places], _values(found.values()))
-    for number, (name, points) in enumerate(found.items()):
+    sorted_series = {name: sorted(points) for name, points in series.items()}
+    places = sorted({at for points in sorted_series.values() for at, _ in points})
+    plot = _Plot(title, x, y, [f"{at:g}" for at in places], _values(sorted_series.values()))
+    for number, (name, points) in enumerate(sorted_series.items()):
         medians = []
         for index, at in enumerate(places):
-            own = [value for where, value in points if where == at]
-            plot.runs(index, own, number, beside=7 * (number - (len(found) - 1) / 2))
-            if own:
-                medians.append((index, statistics.median(own)))
+            at_position = [value for where, value in points if where == at]
+            plot.runs(
+                index, at_position, number, beside=7 * (number - (len(sorted_series) - 1) / 2)
+            )
+            if at_position:
+                medians.append((index, statistics.median(at_position)))
         plot.through(medians, number)
         plot.name(name, number)
     return plot.text()
 
 
 def dots(title: str, y: str, groups: Mapping[str, Sequence[float]]) -> str:
-    """Plot figures of arms: a dot a run, side by side, and a bar at the median. y: label with unit.
+    """Plot figures of arms: a dot for each run, side by side, and a bar at the median. y: label with unit.
 
     Raises ValueError if there are no figures.
-
-    >>> "no id" in dots("t", "ms", {"with id": [1.0, 2.0], "no id": [5.0]})
-    True
     """
     plot = _Plot(title, "", y, [str(1 + at) for at in range(len(groups))], _values([
-        [(0.0, value) for value in own] for own in groups.values()
+        [(0.0, value) for value in group_values] for group_values in groups.values()
     ]))  # fmt: skip
-    for number, (name, own) in enumerate(groups.items()):
-        plot.runs(number, own, number, across=BAR)
-        if own:
-            plot.bar(number, statistics.median(own), number, BAR)
+    for number, (name, group_values) in enumerate(groups.items()):
+        plot.runs(number, group_values, number, across=BAR)
+        if group_values:
+            plot.bar(number, statistics.median(group_values), number, BAR)
         plot.name(f"{number + 1}: {name}", number)
     return plot.text()
 
@@ -92,8 +88,8 @@ class _Plot:
                 f'<line x1="{LEFT}" y1="{at:.1f}" x2="{right}" y2="{at:.1f}" stroke="#ddd"/>'
             )
             self._parts.append(_text(LEFT - 6, at + 4, f"{value:g}", anchor="end"))
-        for index, place in enumerate(places):
-            self._parts.append(_text(self._x(index), bottom + 18, place, anchor="middle"))
+        for index, tick in enumerate(places):
+            self._parts.append(_text(self._x(index), bottom + 18, tick, anchor="middle"))
 
     def _x(self, index: float) -> float:
         return LEFT + (WIDTH - RIGHT - LEFT) * (index + 0.5) / self._count
@@ -110,7 +106,7 @@ class _Plot:
         beside: float = 0.0,
         across: float = 0.0,
     ) -> None:
-        """Draw the runs of a series at one place, with a shift, and spread across a width."""
+        """Draw the runs of a series at a position, with a shift, spread across a width."""
         middle = self._x(index) + beside
         for run, value in enumerate(values):
             at = middle + across * ((run + 0.5) / len(values) - 0.5)
@@ -149,10 +145,10 @@ class _Plot:
 
 
 def _values(series: Iterable[Iterable[tuple[float, float]]]) -> list[float]:
-    found = [value for points in series for _, value in points]
-    if not found:
+    values = [value for points in series for _, value in points]
+    if not values:
         raise ValueError("no figures to plot")
-    return found
+    return values
 
 
 def _step(most: float) -> float:

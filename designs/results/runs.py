@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 Run = dict[str, Any]
-"""What was measured in one run, and the arm that it belongs to."""
+"""The measurements of a run, and its arm."""
 
 
-def select(runs: Iterable[Run], **about: Any) -> list[Run]:
+def select(runs: Iterable[Run], **conditions: Any) -> list[Run]:
     """Return the runs that have all these values.
 
     >>> select([{"arm": "a", "seconds": 1}, {"arm": "b", "seconds": 2}], arm="b")
     [{'arm': 'b', 'seconds': 2}]
     """
-    return [run for run in runs if all(run[name] == value for name, value in about.items())]
+    return [run for run in runs if all(run[name] == value for name, value in conditions.items())]
 
 
 def group(runs: Iterable[Run], *names: str) -> dict[tuple[Any, ...], list[Run]]:

@@ -1,10 +1,10 @@
-"""Which client does what under which fault: workloads of clients under scenarios, judged.
+"""The table of clients: workloads of client libraries under scenarios, and verdicts on them.
 
-`workloads.py` says what a client does and promises, `running.py` runs its program once, `trial.py` does that
-behind a proxy under a scenario and gathers what is known of it then, `verdict.py` is the judgement, a pure
-function of that. `settings.py` says what a client asked with, `meeting.py` whether a scenario can have
-anything to do with that, and `cutting.py` makes scenarios that cut connections at what it asked. `cell.py` is
-a client's workload under a scenario: several trials with other seeds, beside those without any fault.
-`matrix.py` runs cells side by side, `folder.py` keeps each one that is over, `wording.py` says what is known
-of one, and `table.py` and `page.py` make of all a table.
+`workloads.py` lists the workloads and their promises. `runs.py` runs a client's program once; `trial.py` does
+so behind a proxy under a scenario and collects the evidence; `verdict.py` is a pure function of the evidence.
+`settings.py` reads the client's settings from its requests, `relevance.py` decides whether a scenario can
+affect these requests, and `cut_scenarios.py` makes scenarios that cut connections at them. A cell (`cell.py`)
+is a client's workload under a scenario: several trials with different seeds, compared with trials without
+faults. `matrix.py` runs cells concurrently, `folder.py` keeps their results, `wording.py` describes a cell,
+`table.py`, `page.py` and `timeline.py` write all cells for people.
 """

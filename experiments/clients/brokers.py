@@ -1,4 +1,4 @@
-"""The cluster that cells run on: it is started when the first one needs it."""
+"""The cluster of the table's cells, started for the first cell that needs it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "group.initial.rebalance.delay.ms": "100",
 }
-"""Of Apache Kafka's brokers, beside the usual: what takes long there says nothing about clients."""
+"""Further settings of Apache Kafka's brokers: long default times are no fault of clients."""
 
 
 class Brokers:
-    """From `with` to its end. wanted: embedded, apache:VERSION, or the address of a cluster."""
+    """A cluster from `with` to its end. requested: embedded, apache:VERSION, or an address."""
 
-    def __init__(self, wanted: str) -> None:
-        self.wanted = wanted
+    def __init__(self, requested: str) -> None:
+        self.requested = requested
         self._running = contextlib.ExitStack()
         self._bootstrap = ""
         self._lock = threading.Lock()
@@ -39,28 +39,31 @@ class Brokers:
         self._running.close()
 
     def unable(self, workload: Workload) -> str:
-        """Why they can't do a workload; empty: they can."""
-        if self.wanted == EMBEDDED and not workload.embedded:
+        """Return the reason why the brokers do not support a workload; empty: they do."""
+        if self.requested == EMBEDDED and not workload.embedded:
             return f"the embedded cluster can't do {workload.name} faithfully: --broker {NEWEST}"
         return ""
 
     @property
     def makes(self) -> bool:
-        """See `trial.Place`."""
-        return self.wanted != EMBEDDED
+        """Return whether CreateTopics creates topics on these brokers, see `trial.Place`."""
+        return self.requested != EMBEDDED
 
     def bootstrap(self) -> str:
-        """Where they are; they are started first, if that was not done yet. Raises what that does."""
+        """Return the bootstrap servers; start the brokers first, if they do not run yet.
+
+        Raises the errors of `EmbeddedCluster` and `ApacheCluster`.
+        """
         with self._lock:
             if not self._bootstrap:
                 self._bootstrap = self._start()
             return self._bootstrap
 
     def _start(self) -> str:
-        if self.wanted == EMBEDDED:
+        if self.requested == EMBEDDED:
             return self._running.enter_context(EmbeddedCluster(NODES)).bootstrap
-        if self.wanted.startswith(APACHE):
-            version = self.wanted.removeprefix(APACHE)
+        if self.requested.startswith(APACHE):
+            version = self.requested.removeprefix(APACHE)
             cluster = ApacheCluster(version, NODES, settings=SETTINGS)
             return self._running.enter_context(cluster).bootstrap
-        return self.wanted
+        return self.requested

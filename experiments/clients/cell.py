@@ -1,4 +1,4 @@
-"""A client's workload under a scenario: its trials, the judgement, and what it is called."""
+"""A cell of the table: a client's workload under a scenario, with its trials and verdict."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from barnabas.experiments.clients.verdict import Verdict
 from barnabas.proxy.matching.settings import Settings
 
 TRIALS: Final = 3
-"""Of each cell, with other seeds."""
+"""Trials of each cell, with different seeds."""
 
 CONTROL: Final = "none"
-"""In the place of a scenario: without faults."""
+"""The name of the run without faults, in place of a scenario's."""
 
 
 class Cell(Settings):
-    """What is kept of one that is over. broker: in words. command: how a program of the user's is started;
-    empty: it is none."""
+    """The result of a cell. broker: a description. command: starts a user's program; empty: none."""
 
     client: str
     workload: str
@@ -29,12 +28,12 @@ class Cell(Settings):
 
     @property
     def name(self) -> str:
-        """By which a user names it, and its folder is called."""
+        """Return the name of the cell and of its folder."""
         return cell_name(self.client, self.workload, self.scenario)
 
 
 def cell_name(client: str, workload: str, scenario: str) -> str:
-    """The name of a cell.
+    """Return the name of a cell.
 
     >>> cell_name("aiokafka@0.12.0", "produce", "lossy-network")
     'aiokafka@0.12.0/produce/lossy-network'

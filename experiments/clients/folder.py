@@ -1,8 +1,9 @@
-"""Where a table keeps what is known: it goes on where it was interrupted.
+"""The folder of a table's results, with which an interrupted run continues.
 
-cells.jsonl                      a line a cell that is over; of two with one name the later counts
-cells/CLIENT/WORKLOAD/SCENARIO/  scenario.yaml, and a folder a trial: history.jsonl, output.txt, run.pcapng
-running/                         the same of cells that are not over: it takes the other's place then
+cells.jsonl                      a line for each finished cell; the last line of a name counts
+cells/CLIENT/WORKLOAD/SCENARIO/  scenario.yaml, and a folder for each trial: history.jsonl, output.txt,
+run.pcapng
+running/                         folders of unfinished cells, which move to cells/ at the end
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ SCENARIO: Final = "scenario.yaml"
 
 
 class FolderError(ValueError):
-    """A folder can't be used, and why."""
+    """A folder can't be used; the message is the reason."""
 
 
 class Folder:
-    """The folder of a table; nobody else can write to it meanwhile."""
+    """The folder of a table, locked against other processes."""
 
     def __init__(self, path: Path) -> None:
-        """Raises FolderError, OSError."""
+        """Open and lock a folder. Raises FolderError, OSError."""
         self.path = path
         if path.exists() and not (path / CELLS).exists() and any(path.iterdir()):
             raise FolderError(
@@ -50,71 +51,74 @@ class Folder:
             raise FolderError(f"{path} is in use by another run") from None
         self.cells = read(path)
         whole = (path / CELLS).read_bytes().rfind(b"\n") + 1
-        self._file.truncate(whole)  # without a line that was under way
+        self._file.truncate(whole)  # without an incomplete line
 
     def add(self, cell: Cell) -> None:
-        """Keep one that is over, with what stays of its trials, instead of an earlier one; but one that could
-        not be tried takes no other's place. Any thread may."""
+        """Store a finished cell and the files of its trials, in place of an earlier result.
+
+        A cell that could not be run replaces nothing. Thread-safe.
+        """
         with self._lock:
             if not cell.trials and cell.verdict.word == "not run" and cell.name in self.cells:
                 return
-            begun = self.path / RUNNING / cell.name
-            if begun.exists():
-                kept = _place(self.path / "cells", cell.name)
-                shutil.rmtree(kept, ignore_errors=True)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                begun.rename(kept)
+            running = self.path / RUNNING / cell.name
+            if running.exists():
+                stored = _place(self.path / "cells", cell.name)
+                shutil.rmtree(stored, ignore_errors=True)
+                stored.parent.mkdir(parents=True, exist_ok=True)
+                running.rename(stored)
             self.cells[cell.name] = cell
             self._file.write(cell.model_dump_json() + "\n")
             self._file.flush()
 
     def known(self, name: str, broker: str, scenario: str, command: str = "") -> Cell | None:
-        """A cell that was run before such brokers, under such a scenario, by such a program; None: it was
-        not."""
+        """Return the stored result of a cell with the same brokers, scenario and command, if any."""
         cell = self.cells.get(name)
         if cell is None or cell.verdict.word == "not run":
             return None
         if (cell.broker, cell.command) != (broker, command):
             return None
-        kept = scenario_of(self.path, name)
-        return cell if kept.exists() and kept.read_text(encoding="utf-8") == scenario else None
+        stored = scenario_of(self.path, name)
+        return cell if stored.exists() and stored.read_text(encoding="utf-8") == scenario else None
 
     def begin(self, cell: str, scenario: str) -> Path:
-        """The folder for what stays of a cell's trials until it is over. The text of its scenario is in it,
-        to run it again. Raises FolderError, OSError."""
-        begun = _place(self.path / RUNNING, cell)
-        shutil.rmtree(begun, ignore_errors=True)
-        begun.mkdir(parents=True)
-        (begun / SCENARIO).write_text(scenario, encoding="utf-8")
-        return begun
+        """Create the folder for the trials of a cell, with the text of its scenario.
+
+        Raises FolderError, OSError.
+        """
+        running = _place(self.path / RUNNING, cell)
+        shutil.rmtree(running, ignore_errors=True)
+        running.mkdir(parents=True)
+        (running / SCENARIO).write_text(scenario, encoding="utf-8")
+        return running
 
     def close(self) -> None:
-        """Let others use it. What is not over is gone."""
+        """Unlock the folder, and remove unfinished cells."""
         shutil.rmtree(self.path / RUNNING, ignore_errors=True)
         self._file.close()
 
 
 def scenario_of(path: Path, cell: str) -> Path:
-    """The file with a cell's scenario. Raises FolderError."""
+    """Return the file with a cell's scenario. Raises FolderError."""
     return _place(path / "cells", cell) / SCENARIO
 
 
 def healthy_of(path: Path, cell: str) -> str:
-    """What the scenario of a cell says that a healthy client does; empty: it does not say."""
+    """Return the scenario's description of a healthy client; empty: it has none."""
     try:
-        found = loads(scenario_of(path, cell).read_text(encoding="utf-8"))
+        scenario = loads(scenario_of(path, cell).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return ""
-    return "" if found.about is None else found.about.healthy or ""
+    return "" if scenario.about is None else scenario.about.healthy or ""
 
 
 def evidence(path: Path, cell: str, trial: int) -> Path:
-    """The folder of a cell's trial. Raises FolderError."""
+    """Return the folder of a cell's trial. Raises FolderError."""
     return _place(path / "cells", cell) / str(trial)
 
 
 def _place(path: Path, cell: str) -> Path:
-    """The folder of a cell below another: its name may be of a file of others. Raises FolderError."""
+    """Return the folder of a cell. Raises FolderError for a name that leaves `path`."""
     parts = cell.split("/")
     if len(parts) != 3 or any(part in ("", ".", "..") or "\0" in part for part in parts):
         raise FolderError(f"{cell!r} is no name of a cell: CLIENT/WORKLOAD/SCENARIO")
@@ -122,8 +126,8 @@ def _place(path: Path, cell: str) -> Path:
 
 
 def read(path: Path) -> dict[str, Cell]:
-    """The cells of a folder, by name, in their order. Raises FolderError, OSError."""
-    found: dict[str, Cell] = {}
+    """Return the cells of a folder by name, in order. Raises FolderError, OSError."""
+    cells: dict[str, Cell] = {}
     try:
         lines = (path / CELLS).read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -137,9 +141,9 @@ def read(path: Path) -> dict[str, Cell]:
             cell = Cell.model_validate_json(line)
             _place(path, cell.name)
         except (ValidationError, FolderError):
-            where = f"{path / CELLS}:{number}"
+            line_number = f"{path / CELLS}:{number}"
             raise FolderError(
-                f"{where}: not written by barnabas clients: delete that line"
+                f"{line_number}: not written by barnabas clients: delete that line"
             ) from None
-        found[cell.name] = cell
-    return found
+        cells[cell.name] = cell
+    return cells

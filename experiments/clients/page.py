@@ -1,4 +1,4 @@
-"""The table as one page of HTML, which needs nothing else: filters, and what is behind each cell."""
+"""The table as one self-contained page of HTML, with filters and the details of each cell."""
 
 from __future__ import annotations
 
@@ -16,20 +16,32 @@ from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
 from barnabas.experiments.clients.table import Table, heading, tables, without
 from barnabas.experiments.clients.timeline import timeline
 from barnabas.experiments.clients.trial import CAPTURE
-from barnabas.experiments.clients.wording import MEANINGS, again, kind, said, told
+from barnabas.experiments.clients.wording import (
+    MEANINGS,
+    cell_text,
+    colour_class,
+    rerun_command,
+    trial_lines,
+)
 
 _PARTS: Final = Path(__file__).parent / "static"
 
 LINES: Final = 50
-"""Of timelines, in a cell."""
+"""Lines of a cell's timelines."""
 
 
 def page(cells: Iterable[Cell], folder: Path) -> str:
-    """The page. folder: where the evidence is; links to it hold where the page is in the current folder."""
+    """Return the page. folder: has the evidence; links to it are relative to the current folder."""
     cells = list(cells)
-    found = list(tables(cells))
-    shown = [cell for one in found for _, row in one.rows for cell in row if cell is not None]
-    words = sorted({cell.verdict.word for cell in shown})
+    workload_tables = list(tables(cells))
+    listed = [
+        cell
+        for table in workload_tables
+        for _, row in table.rows
+        for cell in row
+        if cell is not None
+    ]
+    words = sorted({cell.verdict.word for cell in listed})
     clients = sorted({cell.client for cell in cells})
     parts = [
         f"<p>{escape(_about(cells, folder))}</p>\n",
@@ -37,9 +49,9 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
         _select("word", "any verdict", words),
         _select("client", "any client", clients),
         '<p id="none" hidden>No cell is so.</p>\n',
-        *map(_table, found),
+        *map(_table, workload_tables),
         "<section><h2>Cells</h2>\n",
-        *(_detail(cell, folder) for cell in shown),
+        *(_detail(cell, folder) for cell in listed),
         "</section>\n",
     ]
     css, script = ((_PARTS / name).read_text() for name in ("page.css", "page.js"))
@@ -53,7 +65,7 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
 
 
 def _about(cells: list[Cell], folder: Path) -> str:
-    """Brokers, date and trials, in sentences."""
+    """Return brokers, clients, trials and date, in sentences."""
     brokers = ", ".join(sorted({cell.broker for cell in cells}))
     clients = ", ".join(sorted({cell.client for cell in cells}))
     trials = max((len(cell.trials) for cell in cells), default=0)
@@ -67,8 +79,8 @@ def _about(cells: list[Cell], folder: Path) -> str:
 
 def _legend(words: Iterable[str]) -> str:
     lines = "".join(
-        f"<dt>{escape(word)}</dt><dd>{escape(what)}</dd>"
-        for word, what in MEANINGS.items()
+        f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>"
+        for word, meaning in MEANINGS.items()
         if word in words
     )
     return f"<details><summary>What the words say</summary><dl>{lines}</dl></details>\n"
@@ -87,11 +99,12 @@ def _pieces(table: Table) -> Iterator[str]:
     workload, clients, rows, unmet, settings = table
     yield f"<section><h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
     yield '<table tabindex="0"><thead><tr><th>scenario</th>'
-    yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
+    yield "".join(f'<th data-client="{escape(client)}">{escape(client)}</th>' for client in clients)
     yield "</tr><tr><th>asked with</th>"
-    told = zip(clients, settings, strict=True)
+    columns = zip(clients, settings, strict=True)
     yield "".join(
-        f'<td class="with" data-client="{escape(one)}">{escape(said)}</td>' for one, said in told
+        f'<td class="with" data-client="{escape(client)}">{escape(text)}</td>'
+        for client, text in columns
     )
     yield "</tr></thead>\n<tbody>"
     for scenario, row in rows:
@@ -105,11 +118,11 @@ def _pieces(table: Table) -> Iterator[str]:
 
 
 def _link(client: str, cell: Cell | None) -> str:
-    about = f'data-client="{escape(client)}"'
+    attributes = f'data-client="{escape(client)}"'
     if cell is None:
-        return f"<td {about}></td>"
-    about += f' data-word="{escape(cell.verdict.word)}" class="{kind(cell)}"'
-    return f'<td {about}><a href="#{escape(cell.name)}">{escape(said(cell))}</a></td>'
+        return f"<td {attributes}></td>"
+    attributes += f' data-word="{escape(cell.verdict.word)}" class="{colour_class(cell)}"'
+    return f'<td {attributes}><a href="#{escape(cell.name)}">{escape(cell_text(cell))}</a></td>'
 
 
 def _detail(cell: Cell, folder: Path) -> str:
@@ -125,17 +138,17 @@ def _detail(cell: Cell, folder: Path) -> str:
     return (
         f'<details id="{escape(cell.name)}" data-client="{escape(cell.client)}" '
         f'data-word="{escape(cell.verdict.word)}"><summary>{escape(cell.name)}: '
-        f"{escape(said(cell))}</summary>{''.join(parts)}"
-        f"<p>{escape(cell.broker)}; again: <code>{escape(again(cell, folder))}</code></p>"
+        f"{escape(cell_text(cell))}</summary>{''.join(parts)}"
+        f"<p>{escape(cell.broker)}; again: <code>{escape(rerun_command(cell, folder))}</code></p>"
         f"<ul>{trials}</ul></details>\n"
     )
 
 
 def _trial(cell: Cell, folder: Path, number: int, limit: int) -> str:
-    place = evidence(folder, cell.name, number)
-    link = f'<a href="{escape(quote(os.path.relpath(place)))}/">{escape(str(place))}</a>'
-    look = shlex.join(["barnabas", "decode", str(place / CAPTURE)])
-    lines = timeline(place, max(limit, 3)) if limit else []
+    evidence_folder = evidence(folder, cell.name, number)
+    link = f'<a href="{escape(quote(os.path.relpath(evidence_folder)))}/">{escape(str(evidence_folder))}</a>'
+    look = shlex.join(["barnabas", "decode", str(evidence_folder / CAPTURE)])
+    lines = timeline(evidence_folder, max(limit, 3)) if limit else []
     happened = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
-    about = "<br>".join(map(escape, told(cell.trials[number])))
-    return f"<li>{about}{happened}<br>{link}<br><code>{escape(look)}</code></li>"
+    description = "<br>".join(map(escape, trial_lines(cell.trials[number])))
+    return f"<li>{description}{happened}<br>{link}<br><code>{escape(look)}</code></li>"

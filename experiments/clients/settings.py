@@ -1,4 +1,4 @@
-"""What a client asked with, as its requests have it: its defaults, where nobody set anything else."""
+"""The settings of a client, as its requests show them: its defaults, unless something else is configured."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def _init(body: Body) -> dict[str, str]:
 
 
 def _fetch(body: Body) -> dict[str, str]:
-    found = {"max wait": _seconds(body["max_wait_ms"])}
+    settings = {"max wait": _seconds(body["max_wait_ms"])}
     if body.get("isolation_level"):
-        found["isolation"] = "read_committed"
-    return found
+        settings["isolation"] = "read_committed"
+    return settings
 
 
 def _join(body: Body) -> dict[str, str]:
-    found = {
+    settings = {
         "session": _seconds(body["session_timeout_ms"]),
         "assignors": " ".join(each["name"] for each in body["protocols"]),
     }
     if "rebalance_timeout_ms" in body:
-        found["rebalance"] = _seconds(body["rebalance_timeout_ms"])
-    return found
+        settings["rebalance"] = _seconds(body["rebalance_timeout_ms"])
+    return settings
 
 
 def _heartbeat(body: Body) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _share_fetch(body: Body) -> dict[str, str]:
     return {"max wait": _seconds(body["max_wait_ms"])}
 
 
-ASKED: Final[dict[str, Callable[[Body], dict[str, str]]]] = {
+SETTINGS_BY_API: Final[dict[str, Callable[[Body], dict[str, str]]]] = {
     "InitProducerId": _init,
     "Produce": _produce,
     "JoinGroup": _join,
@@ -59,25 +59,26 @@ ASKED: Final[dict[str, Callable[[Body], dict[str, str]]]] = {
     "Fetch": _fetch,
     "ShareFetch": _share_fetch,
 }
-"""The requests that say what a client is set to."""
+"""The settings in each request."""
 
 
 def settings_of(exchanges: Iterable[Exchange]) -> str:
-    """In words, in the order in which they were first said; of several values of one the first.
+    """Describe the settings in requests, in the order of their first occurrence.
 
-    "idempotence yes, acks all, timeout 30 s".
+    The first value of a setting counts: "idempotence yes, acks all, timeout 30 s".
     """
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for exchange in exchanges:
-        told = ASKED.get(exchange.api)
-        if told is not None and exchange.request is not None:
-            for name, value in told(exchange.request).items():
-                found.setdefault(name, value)
-    return ", ".join(f"{name} {value}" for name, value in found.items())
+        settings_in = SETTINGS_BY_API.get(exchange.api)
+        if settings_in is not None and exchange.request is not None:
+            for name, value in settings_in(exchange.request).items():
+                settings.setdefault(name, value)
+    return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 
 def _seconds(milliseconds: int) -> str:
-    """
+    """Return a time in seconds.
+
     >>> _seconds(500), _seconds(45000)
     ('0.5 s', '45 s')
     """

@@ -8,20 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
-from barnabas.experiments.clients.wording import UNJUDGED, said
+from barnabas.experiments.clients.wording import UNJUDGED, cell_text
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
-"""The row with what clients are set to."""
+"""The row with the clients' settings."""
 
 PRIVATE: Final = "differs"
-"""Said in public of a cell in which a client may have a bug."""
+"""The public text of a cell in which a client may have a bug."""
 
 
 class Table(NamedTuple):
-    """Of a workload. rows: of each scenario its name, and a cell for each client, None if there is none.
-    unmet: the scenarios of which no rule fired with any client, and in how many runs. settings: what each
-    client asked with when there were no faults."""
+    """The table of a workload.
+
+    rows: a scenario's name and the cells of the clients (None: no cell). unmet: scenarios of which no rule
+    fired with any client, and the number of runs. settings: each client's settings without faults.
+    """
 
     workload: str
     clients: list[str]
@@ -31,49 +33,57 @@ class Table(NamedTuple):
 
 
 def tables(cells: Iterable[Cell]) -> Iterator[Table]:
-    """A table for each workload; the first row is without faults."""
+    """Yield a table for each workload, whose first row is without faults."""
     known: dict[str, dict[tuple[str, str], Cell]] = {}
     for cell in cells:
         known.setdefault(cell.workload, {})[cell.scenario, cell.client] = cell
-    for workload in (one.name for one in WORKLOADS if one.name in known):
-        found = known[workload]
-        clients = sorted({client for _, client in found})
-        names = sorted({name for name, _ in found}, key=lambda one: (one != CONTROL, one))
+    for workload in (workload.name for workload in WORKLOADS if workload.name in known):
+        by_row = known[workload]
+        clients = sorted({client for _, client in by_row})
+        names = sorted({name for name, _ in by_row}, key=lambda name: (name != CONTROL, name))
         words: dict[str, set[str]] = {}
-        for (name, _), cell in found.items():
+        for (name, _), cell in by_row.items():
             words.setdefault(name, set()).add(cell.verdict.word)
-        met = {name for name, seen in words.items() if seen - {*UNJUDGED} or "not met" not in seen}
+        met = {
+            name
+            for name, verdicts in words.items()
+            if verdicts - {*UNJUDGED} or "not met" not in verdicts
+        }
         rows = [
-            (name, [found.get((name, one)) for one in clients]) for name in names if name in met
+            (name, [by_row.get((name, client)) for client in clients])
+            for name in names
+            if name in met
         ]
         unmet = {name: 0 for name in names if name not in met}
-        for (name, _), cell in found.items():
+        for (name, _), cell in by_row.items():
             if name in unmet:
                 unmet[name] += len(cell.trials)
-        settings = [_settings(found.get((CONTROL, one))) for one in clients]
+        settings = [_settings(by_row.get((CONTROL, client))) for client in clients]
         yield Table(workload, clients, rows, unmet, settings)
 
 
 def heading(workload: str) -> str:
-    """What a workload does, as a sentence.
+    """Return the description of a workload as a sentence.
 
     >>> heading("produce")
     "A producer sends records, with the library's defaults."
     """
-    what = find(workload).what
-    return f"{what[0].upper()}{what[1:]}."
+    description = find(workload).description
+    return f"{description[0].upper()}{description[1:]}."
 
 
 def without(unmet: Mapping[str, int]) -> str:
-    """Scenarios that are no rows, in a sentence or two.
+    """Describe the scenarios that have no row.
 
     >>> without({"clock-skew": 0, "lossy-network": 4})
     'No client asked what the rules are about of clock-skew. No rule fired of lossy-network in 4 runs.'
     """
     idle = [name for name, runs in unmet.items() if not runs]
-    said = [f"No client asked what the rules are about of {', '.join(idle)}."] if idle else []
-    said += [f"No rule fired of {name} in {runs} runs." for name, runs in unmet.items() if runs]
-    return " ".join(said)
+    sentences = [f"No client asked what the rules are about of {', '.join(idle)}."] if idle else []
+    sentences += [
+        f"No rule fired of {name} in {runs} runs." for name, runs in unmet.items() if runs
+    ]
+    return " ".join(sentences)
 
 
 def _settings(control: Cell | None) -> str:
@@ -81,12 +91,12 @@ def _settings(control: Cell | None) -> str:
 
 
 def counts(cells: Iterable[Cell]) -> Counter[str]:
-    """How many cells each word is said of; those without faults are not counted."""
+    """Count cells by verdict, except those without faults."""
     return Counter(cell.verdict.word for cell in cells if cell.scenario != CONTROL)
 
 
 def findings(cells: Iterable[Cell]) -> list[Cell]:
-    """Those in which a client did not do as it promised; of one that was slow a busy machine says nothing."""
+    """Return cells with broken promises, except slow ones on a busy machine."""
     return [
         cell
         for cell in cells
@@ -97,30 +107,36 @@ def findings(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def markdown(cells: Iterable[Cell]) -> str:
-    """The tables, and what is behind each cell that is not fine."""
+    """Return the tables, and the reasons for verdicts other than `fine`, in Markdown."""
     cells = list(cells)
-    lines = [*_tables(cells, said)]
+    lines = [*_tables(cells, cell_text)]
     whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
     if whys:
         lines += ["## Why", ""]
         lines += [
-            f"- {_plain(cell.name)}: {said(cell)}: {_plain(cell.verdict.why)}" for cell in whys
+            f"- {_plain(cell.name)}: {cell_text(cell)}: {_plain(cell.verdict.why)}" for cell in whys
         ]
         lines.append("")
     return "\n".join(lines)
 
 
 def public(cells: Iterable[Cell]) -> str:
-    """The tables as they may be published: of what may be a bug that is not mended yet it is not said what it
-    is, so that its project hears of it first (SECURITY.md)."""
+    """Return the tables for publication.
+
+    They do not name what may be an unfixed bug, so that its project can be told first (SECURITY.md).
+    """
     cells = list(cells)
     private = {cell.name for cell in findings(cells) if cell.verdict.word != "slow"}
-    return "\n".join(_tables(cells, lambda cell: PRIVATE if cell.name in private else said(cell)))
+    return "\n".join(
+        _tables(cells, lambda cell: PRIVATE if cell.name in private else cell_text(cell))
+    )
 
 
 def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
-    """Lines of Markdown, and an empty one behind each table. words: of a cell. Who could not do anything is a
-    sentence, and no column."""
+    """Yield the lines of the Markdown tables. words: describes a cell.
+
+    A client without any run is reported in a sentence, not in a column.
+    """
     for table in tables(cells):
         brokers = sorted({cell.broker for cell in cells if cell.workload == table.workload})
         idle = dict(_idle(table))
@@ -129,31 +145,35 @@ def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
             lines.append([ASKED_WITH, *map(_plain, table.settings)])
         for name, row in table.rows:
             lines.append([_plain(name), *("" if cell is None else words(cell) for cell in row)])
-        kept = [[text for at, text in enumerate(line) if at - 1 not in idle] for line in lines]
+        columns = [
+            [text for index, text in enumerate(line) if index - 1 not in idle] for line in lines
+        ]
         yield from (
             f"## {table.workload}",
             "",
             f"{heading(table.workload)} Brokers: {_plain(', '.join(brokers))}.",
             "",
         )
-        yield f"| {' | '.join(kept[0])} |"
-        yield "|---" * len(kept[0]) + "|"
-        yield from (f"| {' | '.join(line)} |" for line in kept[1:])
-        said = [without(table.unmet)] if table.unmet else []
-        said += [f"{table.clients[at]} was not run: {why}." for at, why in idle.items()]
-        yield from ("", _plain(" ".join(said)), "") if said else ("",)
+        yield f"| {' | '.join(columns[0])} |"
+        yield "|---" * len(columns[0]) + "|"
+        yield from (f"| {' | '.join(line)} |" for line in columns[1:])
+        sentences = [without(table.unmet)] if table.unmet else []
+        sentences += [
+            f"{table.clients[index]} was not run: {reason}." for index, reason in idle.items()
+        ]
+        yield from ("", _plain(" ".join(sentences)), "") if sentences else ("",)
 
 
 def _idle(table: Table) -> Iterator[tuple[int, str]]:
-    """Clients none of whose cells were run, and why."""
-    for at in range(len(table.clients)):
-        found = [row[at] for _, row in table.rows]
-        whys = {cell.verdict.why for cell in found if cell and cell.verdict.word == "not run"}
-        if len(whys) == 1 and all(cell and cell.verdict.word == "not run" for cell in found):
-            yield at, whys.pop()
+    """Yield the index of each client of which no cell was run, and the reason."""
+    for index in range(len(table.clients)):
+        column = [row[index] for _, row in table.rows]
+        reasons = {cell.verdict.why for cell in column if cell and cell.verdict.word == "not run"}
+        if len(reasons) == 1 and all(cell and cell.verdict.word == "not run" for cell in column):
+            yield index, reasons.pop()
 
 
 def _plain(text: str) -> str:
-    """As words, whatever Markdown or HTML makes of their signs."""
+    """Escape characters with a meaning in Markdown or HTML."""
     text = re.sub(r"([\\|\[\]`*])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
     return " ".join(text.split())

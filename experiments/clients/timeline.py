@@ -1,4 +1,4 @@
-"""What happened in a trial, as its evidence has it: read again whenever somebody asks."""
+"""The timeline of a trial, read from its evidence on demand."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from barnabas.experiments.explore.history import HistoryError
 from barnabas.experiments.explore.history import read as read_history
 
 LARGEST: Final = 16 << 20
-"""Bytes of a capture that is read for this: of a larger one the commands say more."""
+"""Bytes of the largest capture to read; for larger ones there are other commands."""
 
 
 SILENCE: Final = 2.0
-"""Seconds without a request that are seen in a timeline."""
+"""Seconds without a request after which a new group of exchanges begins."""
 
 
 class Moment(NamedTuple):
-    """An exchange. at: seconds from the first request. text: of a usual one only the name of its API."""
+    """An exchange. at: seconds since the first request. text: of a usual exchange, its API only."""
 
     at: float
     text: str
@@ -31,21 +31,23 @@ class Moment(NamedTuple):
 
 
 def moments(folder: Path) -> list[Moment]:
-    """The exchanges of a trial, in order; none if its capture is gone, too large or damaged."""
+    """Return the exchanges of a trial in order; empty if its capture is missing, too large or damaged."""
     capture = folder / CAPTURE
     try:
         if capture.stat().st_size > LARGEST:
             return []
-        found = sorted(open_capture(capture).exchanges(), key=lambda one: one.ts)
-        return [_moment(one, found[0].ts) for one in found]
+        exchanges = sorted(open_capture(capture).exchanges(), key=lambda exchange: exchange.ts)
+        return [_moment(exchange, exchanges[0].ts) for exchange in exchanges]
     except (OSError, ValueError, Unreadable):
         return []
 
 
 def timeline(folder: Path, limit: int) -> list[str]:
-    """What happened, a line each, of which there are no more than `limit` (3 at least): usual exchanges that
-    follow one another are one line. Behind them what the client told."""
-    lines = [*_lines(moments(folder)), *_told(folder)]
+    """Return the timeline of a trial, in at most `limit` lines (at least 3).
+
+    Successive usual exchanges share a line. The last line counts the events of the history.
+    """
+    lines = [*_lines(moments(folder)), *_history_counts(folder)]
     if len(lines) <= limit:
         return lines
     first = (limit - 1) // 2
@@ -55,14 +57,14 @@ def timeline(folder: Path, limit: int) -> list[str]:
 
 
 def fired(folder: Path) -> list[str]:
-    """Of each rule that fired, a line: how often, on what, and when."""
-    found: dict[str, list[Moment]] = {}
-    for one in moments(folder):
-        for rule in one.rules:
-            found.setdefault(rule, []).append(one)
+    """Return a line for each rule that fired: how often, on which messages, and when."""
+    moments_by_rule: dict[str, list[Moment]] = {}
+    for moment in moments(folder):
+        for rule in moment.rules:
+            moments_by_rule.setdefault(rule, []).append(moment)
     lines = []
-    for rule, hit in found.items():
-        texts = dict.fromkeys(one.text for one in hit)
+    for rule, hit in moments_by_rule.items():
+        texts = dict.fromkeys(moment.text for moment in hit)
         several = f" to {hit[-1].at:.2f} s, {len(hit)} times" if len(hit) > 1 else ""
         more = f" and {len(texts) - 3} others" if len(texts) > 3 else ""
         lines.append(
@@ -71,55 +73,60 @@ def fired(folder: Path) -> list[str]:
     return lines
 
 
-def _moment(one: Exchange, began: int) -> Moment:
-    usual = not (one.rules or one.error or one.note)
-    notes = [what for what in (one.error, one.note) if what]
-    text = f"{one.api} v{one.version}" + (f": {', '.join(notes)}" if notes else "")
-    return Moment((one.ts - began) / 1e9, one.api if usual else text, one.rules, usual)
+def _moment(exchange: Exchange, began: int) -> Moment:
+    usual = not (exchange.rules or exchange.error or exchange.note)
+    notes = [note for note in (exchange.error, exchange.note) if note]
+    text = f"{exchange.api} v{exchange.version}" + (f": {', '.join(notes)}" if notes else "")
+    return Moment(
+        (exchange.ts - began) / 1e9, exchange.api if usual else text, exchange.rules, usual
+    )
 
 
-def _lines(found: Iterable[Moment]) -> Iterator[str]:
-    for same in _groups(found):
+def _lines(timeline_moments: Iterable[Moment]) -> Iterator[str]:
+    for same in _groups(timeline_moments):
         first, last = same[0], same[-1]
-        what = _counted(Counter(one.text for one in same)) if first.usual else first.text
+        text = _counts_text(Counter(moment.text for moment in same)) if first.usual else first.text
         if first.rules:
-            what = f"rule {', '.join(map(repr, first.rules))} on {what}"
+            text = f"rule {', '.join(map(repr, first.rules))} on {text}"
         if not first.usual and len(same) > 1:
-            what += f" ({len(same)} times)"
+            text += f" ({len(same)} times)"
         until = f" to {last.at:.2f} s" if len(same) > 1 else ""
-        yield f"{first.at:.2f} s{until}: {what}"
+        yield f"{first.at:.2f} s{until}: {text}"
 
 
-def _groups(found: Iterable[Moment]) -> Iterator[list[Moment]]:
-    """Those that follow one another, are alike, and have no silence between them."""
+def _groups(timeline_moments: Iterable[Moment]) -> Iterator[list[Moment]]:
+    """Yield successive similar exchanges without a silence between them."""
     group: list[Moment] = []
-    for one in found:
-        if group and (_kind(one) != _kind(group[-1]) or one.at - group[-1].at > SILENCE):
+    for moment in timeline_moments:
+        if group and (_kind(moment) != _kind(group[-1]) or moment.at - group[-1].at > SILENCE):
             yield group
             group = []
-        group.append(one)
+        group.append(moment)
     if group:
         yield group
 
 
-def _kind(one: Moment) -> tuple[bool, tuple[str, ...], str]:
-    return one.usual, one.rules, "" if one.usual else one.text
+def _kind(moment: Moment) -> tuple[bool, tuple[str, ...], str]:
+    return moment.usual, moment.rules, "" if moment.usual else moment.text
 
 
-def _told(folder: Path) -> list[str]:
-    """A history has no times: the sums of its events."""
+def _history_counts(folder: Path) -> list[str]:
+    """Return the numbers of the history's events, which have no times."""
     try:
-        told = read_history(folder / "history.jsonl")
+        history = read_history(folder / "history.jsonl")
     except (OSError, HistoryError):
         return []
-    if told is None or not told.events:
+    if history is None or not history.events:
         return []
-    return [f"in the end the history has {_counted(Counter(one.event for one in told.events))}"]
+    return [
+        f"in the end the history has {_counts_text(Counter(event.event for event in history.events))}"
+    ]
 
 
-def _counted(found: Counter[str]) -> str:
-    """
-    >>> _counted(Counter(["Metadata", "Produce", "Produce"]))
+def _counts_text(counts: Counter[str]) -> str:
+    """Return counts as text.
+
+    >>> _counts_text(Counter(["Metadata", "Produce", "Produce"]))
     'Metadata, 2 Produce'
     """
-    return ", ".join(f"{count} {name}" if count > 1 else name for name, count in found.items())
+    return ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())

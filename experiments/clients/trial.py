@@ -1,4 +1,4 @@
-"""One run of a client's workload behind a proxy, under a scenario or none, and what is known of it then."""
+"""One run of a client's workload behind a proxy, with or without a scenario, and its evidence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
-from barnabas.experiments.clients.meeting import Asked
-from barnabas.experiments.clients.running import Ended, Watch, run
+from barnabas.experiments.clients.relevance import RequestedApi
+from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
@@ -34,26 +34,26 @@ STAY: Final = 8.0
 """Seconds that a consumer stays in its group at least: two heartbeats of most libraries."""
 
 CAPTURE: Final = "run.pcapng"
-"""The file with what passed, in the folder of a trial."""
+"""The name of the capture in the folder of a trial."""
 
 LIMIT: Final = 200.0
-"""Seconds after which a run is ended."""
+"""Timeout of a run in seconds."""
 
 SOON: Final = 20.0
-"""Seconds in which brokers do what no fault is in the way of."""
+"""Seconds that brokers may take without a fault."""
 
 BUSY: Final = 2.0
-"""Processes a core that want to run (load average of a minute), above which times say little."""
+"""Load average of a minute, per core, above which times say little."""
 
 
 class Trial(Settings):
-    """What is known of a run.
+    """The evidence of a run.
 
-    raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log and
-    against brokers' offsets. broken: what the client did on the wire, by the captures' checks, and by no
-    rule. fired: how often rules of the scenario did. fault_ms: from the first that fired to the last. busy:
-    whether the machine had more to do than it could. unfinished: what it left undone (`unfinished.py`).
-    asked: APIs, in the versions in which the client asked them. settings: what it asked with.
+    raised, code, seconds: see `runs.RunResult`. findings: differences between the history, the log and the
+    group's offsets. broken: violations of the protocol on exchanges that no rule touched. fired: number of
+    times that rules fired. fault_ms: from the first exchange with a rule to the last. busy: whether the
+    machine was overloaded. unfinished: the part of the workload that the client left out (`unfinished.py`).
+    asked: APIs and versions of the client's requests. settings: the client's, see `settings.py`.
     """
 
     seed: int
@@ -65,20 +65,22 @@ class Trial(Settings):
     fired: int = 0
     fault_ms: float = 0
     busy: bool = False
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[RequestedApi, ...] = ()
     settings: str = ""
     unfinished: str = ""
 
     @property
     def idempotent(self) -> bool:
-        """Whether the producer asked for a producer id."""
+        """Return whether the producer requested a producer id."""
         return any(api == "InitProducerId" for api, _ in self.asked)
 
 
-class Place(NamedTuple):
-    """Where a trial happens: brokers, and the folder for what stays of it. makes: whether these brokers make
-    a topic when they are asked for it with CreateTopics, not only when it is first named. settings: what
-    librdkafka has to be told of them."""
+class TrialSetup(NamedTuple):
+    """The brokers of a trial and the folder for its files.
+
+    makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
+    these brokers.
+    """
 
     bootstrap: str
     folder: Path
@@ -87,11 +89,10 @@ class Place(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """What a client's program did with a workload. findings, unfinished: as `Trial` has
-    them."""
+    """The result of a program's workload. findings, unfinished: see `Trial`."""
 
-    ended: Ended
-    told: history.History
+    ended: RunResult
+    reported: history.History
     findings: tuple[Finding, ...]
     unfinished: str
 
@@ -100,17 +101,26 @@ def trial(
     program: Program,
     workload: Workload,
     scenario: Scenario | None,
-    place: Place,
+    setup: TrialSetup,
     stop: threading.Event,
 ) -> Trial:
-    """Run it. Its history, output and capture are in the place's folder. A history that can't be read
-    is the client's fault. Raises OSError, LogError, Stopped."""
-    folder = place.folder
+    """Run a workload behind a proxy; its history, output and capture are in the place's folder.
+
+    A history that can't be parsed counts as the client's error.
+
+    Raises:
+        OSError: The brokers or the program are unavailable.
+        LogError: The brokers' log can't be read.
+        Stopped: The run was stopped.
+    """
+    folder = setup.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
+    with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         work, watch = workload.work(stay=STAY), Watch(LIMIT, stop)
-        ended, _, findings, left = attempt(program, workload, place, proxy.bootstrap, work, watch)
+        ended, _, findings, omitted = attempt(
+            program, workload, setup, proxy.bootstrap, work, watch
+        )
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
@@ -126,54 +136,68 @@ def trial(
             sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
         ),
         settings=settings_of(proxy.exchanges),
-        unfinished=left,
+        unfinished=omitted,
     )
 
 
 def attempt(
     program: Program,
     workload: Workload,
-    place: Place,
+    setup: TrialSetup,
     bootstrap: str,
     work: Mapping[str, Any],
     watch: Watch,
 ) -> Attempt:
-    """Have a program do a workload once; its history and output are in the place's folder. bootstrap: where
-    it finds the brokers. Raises as `trial`."""
+    """Run a workload; its history and output are in the place's folder.
+
+    Args:
+        program: the client.
+        workload: the workload.
+        setup: brokers and folder.
+        bootstrap: the servers that the client uses, such as a proxy.
+        work: parameters of the workload.
+        watch: limits of the run.
+
+    Raises the errors of `trial`.
+    """
     topic = f"clients-{secrets.token_hex(5)}"
-    prepared = prepare(place, topic, workload)
-    asked = {"bootstrap": bootstrap, "topic": topic, "work": work}
-    named, output = workload.runs or workload.name, place.folder / "output.txt"
-    ended = run(program, named, asked, output, watch)
-    (place.folder / "history.jsonl").write_bytes(prepared + ended.history)
+    prepared = prepare(setup, topic, workload)
+    parameters = {"bootstrap": bootstrap, "topic": topic, "work": work}
+    named, output = workload.runs or workload.name, setup.folder / "output.txt"
+    ended = run(program, named, parameters, output, watch)
+    (setup.folder / "history.jsonl").write_bytes(prepared + ended.history)
     try:
-        told = history.parse(prepared + ended.history)
+        reported = history.parse(prepared + ended.history)
     except history.HistoryError as problem:
-        ended, told = ended._replace(raised=str(problem)), history.parse(prepared)
-    log = read_log(place.bootstrap, told.topics, {}, id_of("value"), own=place.settings)
-    behind = uncommitted(told, {"bootstrap.servers": place.bootstrap, **place.settings})
-    findings = (*check(told, log), *behind)
-    return Attempt(ended, told, findings, unfinished(workload, topic, told, log))
+        ended, reported = ended._replace(raised=str(problem)), history.parse(prepared)
+    log = read_log(
+        setup.bootstrap, reported.topics, {}, id_of("value"), broker_settings=setup.settings
+    )
+    missing_commits = uncommitted(
+        reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}
+    )
+    findings = (*check(reported, log), *missing_commits)
+    return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 
-def prepare(place: Place, topic: str, workload: Workload) -> bytes:
-    """Make the topics and, for those that read, write what they read; the history of that. Raises OSError."""
+def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
+    """Create the topics, write records for consumers, and return these records' history. Raises OSError."""
     from confluent_kafka import KafkaException, Producer
     from confluent_kafka.admin import AdminClient, NewTopic
 
     common = {
-        "bootstrap.servers": place.bootstrap,
+        "bootstrap.servers": setup.bootstrap,
         "log_level": 0,
         "client.id": "barnabas-prepares",
-        **place.settings,
+        **setup.settings,
     }
     admin = AdminClient(common)
     topics = [topic, f"{topic}-out"] if workload.copies else [topic]
     try:
-        if place.makes:
-            wanted = [NewTopic(name, PARTITIONS, 1) for name in topics]
-            for made in admin.create_topics(wanted).values():
-                made.result(SOON)
+        if setup.makes:
+            new_topics = [NewTopic(name, PARTITIONS, 1) for name in topics]
+            for creation in admin.create_topics(new_topics).values():
+                creation.result(SOON)
         else:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
@@ -181,36 +205,40 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
         if workload.share:
             _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
-        why = str(problem) or f"no answer within {SOON:g} s"
-        if place.makes and isinstance(problem, TimeoutError):
-            why += "; in place of `barnabas peers start embedded`, use --broker embedded"
-        raise OSError(f"{place.bootstrap} has not made {topic}: {why}") from None
+        reason = str(problem) or f"no answer within {SOON:g} s"
+        if setup.makes and isinstance(problem, TimeoutError):
+            reason += "; in place of `barnabas peers start embedded`, use --broker embedded"
+        raise OSError(f"{setup.bootstrap} has not made {topic}: {reason}") from None
     events: list[history.Event] = []
     if workload.written:
-        producer = Producer({**common, "enable.idempotence": place.makes})
+        producer = Producer({**common, "enable.idempotence": setup.makes})
         names = [f"{topic}-{number}" for number in range(workload.records)]
         for name in names:
             events.append(history.Sent(id=name, topic=topic, producer="barnabas-prepares"))
             producer.produce(topic, name.encode(), key=name.encode())
         if producer.flush(SOON):
-            raise OSError(f"{place.bootstrap} took no records for {topic}")
+            raise OSError(f"{setup.bootstrap} took no records for {topic}")
         events += [history.Acknowledged(id=name, topic=topic) for name in names]
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
 
 
 def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
-    """Until the leaders have their logs. A broker knows a new topic a moment before it can write to it: if it
-    refuses the first batch of an idempotent producer then and takes the second one, the first is out of order
-    for ever."""
+    """Wait until the leaders have their logs.
+
+    A broker knows a new topic a moment before it can write to it: if it refuses the first batch of an
+    idempotent producer then and takes the second one, the first is out of order for ever.
+    """
     from confluent_kafka import Consumer, KafkaException, TopicPartition
 
     consumer = Consumer({**settings, "group.id": "barnabas-prepares"})  # it has to have one
     until = time.monotonic() + SOON
     try:
-        for place in [TopicPartition(name, each) for name in topics for each in range(PARTITIONS)]:
+        for partition in [
+            TopicPartition(name, each) for name in topics for each in range(PARTITIONS)
+        ]:
             while True:
                 try:
-                    consumer.get_watermark_offsets(place, timeout=SOON)
+                    consumer.get_watermark_offsets(partition, timeout=SOON)
                     break
                 except KafkaException:
                     if time.monotonic() > until:
@@ -221,30 +249,30 @@ def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
 
 
 def _from_the_beginning(admin: Any, group: str) -> None:
-    """Let a share group begin with the oldest records: it is a setting of the group (KIP-932)."""
+    """Let a share group begin with the oldest records, which is a setting of the group (KIP-932)."""
     from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
     oldest = ConfigEntry(
         "share.auto.offset.reset", "earliest", incremental_operation=AlterConfigOpType.SET
     )
-    about = ConfigResource(ResourceType.GROUP, group, incremental_configs=[oldest])
-    admin.incremental_alter_configs([about])[about].result(SOON)
+    resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=[oldest])
+    admin.incremental_alter_configs([resource])[resource].result(SOON)
 
 
 def broken(capture: Path) -> tuple[str, ...]:
-    """What a client did that the protocol forbids; what rules of the scenario touched is theirs."""
+    """Return a client's violations of the protocol on exchanges that no rule touched."""
     exchanges = open_capture(capture).exchanges(strays=True)
     return tuple(
         dict.fromkeys(
-            f"{one.name}: {finding.what}"
-            for one, finding in checked(exchanges, CHECKS)
+            f"{performed_check.name}: {finding.what}"
+            for performed_check, finding in checked(exchanges, CHECKS)
             if finding.severity == "error" and not any(each.rules for each in finding.evidence)
         )
     )
 
 
 def _span(hit: Iterable[Exchange]) -> float:
-    """From the first of these to the end of the last, in ms."""
+    """Return the milliseconds from the first of these exchanges to the end of the last."""
     times = [(exchange.ts, exchange.end) for exchange in hit]
     if not times:
         return 0

@@ -1,4 +1,4 @@
-"""What a client left undone of a workload, though it raised nothing: of its history and the log."""
+"""The part of a workload that a client left out without an exception, by its history and the log."""
 
 from __future__ import annotations
 
@@ -9,35 +9,39 @@ from barnabas.experiments.explore.history import Acknowledged, Failed, History, 
 from barnabas.experiments.explore.log import Log
 
 
-def unfinished(workload: Workload, topic: str, told: History, log: Log) -> str:
-    """It, in words; empty: nothing. topic: the one that the client was told."""
+def unfinished(workload: Workload, topic: str, reported: History, log: Log) -> str:
+    """Describe the part of a workload that the client left out; empty: none. topic: the client's."""
     if workload.copies:
-        copied = {one.id for one in log.kept if one.topic == f"{topic}-out"}
+        copied = {record.id for record in log.not_aborted if record.topic == f"{topic}-out"}
         return _short(workload, copied, "were not copied")
     if workload.written:
-        return _short(workload, {one.id for one in told.consumed}, "were not read")
+        return _short(workload, {record.id for record in reported.consumed}, "were not read")
     if workload.name == "admin":
         return ""
     # of compressions a library may offer fewer
-    short = "" if workload.name == "compressed" else _short(workload, told.sent, "were not sent")
+    short = (
+        "" if workload.name == "compressed" else _short(workload, reported.sent, "were not sent")
+    )
     if short:
         return short
-    said = {(e.topic, e.id) for e in told.events if isinstance(e, Acknowledged | Failed)}
-    unsaid = [
+    settled = {(e.topic, e.id) for e in reported.events if isinstance(e, Acknowledged | Failed)}
+    unsettled = [
         key
-        for key, sends in told.sent.items()
-        if key not in said and not any(_ended(send, told) for send in sends)
+        for key, sends in reported.sent.items()
+        if key not in settled and not any(_ended(send, reported) for send in sends)
     ]
-    if unsaid:
-        return f"{len(unsaid)} of {len(told.sent)} records are neither acknowledged nor failed"
+    if unsettled:
+        return (
+            f"{len(unsettled)} of {len(reported.sent)} records are neither acknowledged nor failed"
+        )
     return ""
 
 
-def _ended(send: Sent, told: History) -> bool:
-    """Whether its transaction has an outcome."""
-    return send.transaction in told.outcomes
+def _ended(send: Sent, reported: History) -> bool:
+    """Return whether a record's transaction has an outcome."""
+    return send.transaction in reported.outcomes
 
 
-def _short(workload: Workload, found: Collection[object], what: str) -> str:
-    missing = workload.records - len(found)
-    return f"{missing} of {workload.records} records {what}" if missing > 0 else ""
+def _short(workload: Workload, present: Collection[object], verb: str) -> str:
+    missing = workload.records - len(present)
+    return f"{missing} of {workload.records} records {verb}" if missing > 0 else ""

@@ -1,4 +1,4 @@
-"""The judgement on a client's workload under a scenario: a pure function of its trials."""
+"""The verdict on a client's workload under a scenario: a pure function of its trials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final, Literal, NamedTuple, get_args
 
-from barnabas.experiments.clients.running import UNANSWERED
+from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.proxy.matching.settings import Settings
@@ -31,19 +31,19 @@ Word = Literal[
     "died",
     "not run",
 ]
-"""What is said of it, the harmless first. `not met`: the scenario's rules had nothing to do."""
+"""The verdicts, the harmless first. `not met`: no rule of the scenario fired."""
 
 SLOW: Final = 5.0
 """Seconds beyond the fault's own length and a run without faults, from which on a client is slow."""
 
 NEAR: Final = 1.0
-"""Seconds by which what a client was slower and its own timeout may differ for that to be why."""
+"""The difference in seconds up to which a delay counts as caused by the client's own timeout."""
 
 GAVE_UP: Final = "GaveUpError: "
-"""How what programs raise begins that waited in vain (`peers/clients/programs/work.py`)."""
+"""The prefix of a program's exception after a timeout (`peers/clients/programs/work.py`)."""
 
 NOT_OFFERED: Final = "NotOfferedError: "
-"""The same of those whose library can't do it."""
+"""The prefix of a program's exception if its library does not support the workload."""
 
 FINDINGS: Final[dict[str, Word]] = {
     "lost": "lost",
@@ -64,11 +64,11 @@ FINDINGS: Final[dict[str, Word]] = {
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
 
 
-class Seen(NamedTuple):
-    """What was seen of a trial, and whether the client promised otherwise."""
+class Observation(NamedTuple):
+    """The worst observation of a trial, and whether the client promised otherwise."""
 
     word: Word
-    why: str = ""
+    reason: str = ""
     promised: bool = True
 
     @property
@@ -78,10 +78,13 @@ class Seen(NamedTuple):
 
 
 class Verdict(Settings):
-    """word: the worst of the trials'. times: how many of them it was the word of, `of` so many that the
-    scenario met, or in which the client did wrong without it. why: of the first of these. slower_ms: beyond
-    the fault and a run without faults, of the same one. promised: False where what was seen is something that
-    the client never promised. busy: times say little, since the machine had more to do than it could."""
+    """The verdict on a cell.
+
+    word: the worst of the trials' verdicts. times: number of trials with that verdict, of `of` trials in
+    which a rule fired, or the client failed without one. why: the reason in the worst trial. slower_ms: its
+    delay beyond the fault and a run without faults. promised: False for an observation that the client never
+    promised to avoid. busy: whether times mean little, since the machine was overloaded.
+    """
 
     word: Word
     times: int = 0
@@ -96,76 +99,88 @@ class Verdict(Settings):
 def verdict(
     workload: Workload, control: Sequence[Trial], trials: Sequence[Trial], *, fatal: bool = False
 ) -> Verdict:
-    """The judgement. control: trials without faults, which must be fine: see `healthy`. fatal: whether a
-    healthy client may fail (`About.fatal`)."""
-    usual = median(one.seconds for one in control)
-    seen = [(one, _judged(workload, usual, one, fatal)) for one in trials]
-    # of a trial without the fault only what is said against the client
-    seen = [(one, each) for one, each in seen if one.fired or each.word not in ("fine", "slow")]
-    if not seen:
+    """Return the verdict on a cell.
+
+    Args:
+        workload: the workload.
+        control: trials without faults, which must pass `healthy`.
+        trials: trials under the scenario.
+        fatal: whether a healthy client may fail (`About.fatal`).
+    """
+    usual = median(run.seconds for run in control)
+    observations = [(run, _trial_observation(workload, usual, run, fatal)) for run in trials]
+    # a trial without the fault counts only if the client failed
+    observations = [
+        (run, observation)
+        for run, observation in observations
+        if run.fired or observation.word not in ("fine", "slow")
+    ]
+    if not observations:
         return Verdict(word="not met", why=f"no rule fired in {len(trials)} runs")
-    worst_of, worst = max(seen, key=lambda each: each[1].badness)
+    worst_of, worst = max(observations, key=lambda observation: observation[1].badness)
     return Verdict(
         word=worst.word,
-        times=sum(each.badness == worst.badness for _, each in seen),
-        of=len(seen),
-        why=worst.why,
-        slower_ms=round(1000 * _beyond(usual, worst_of), 1),
-        fault_ms=median(one.fault_ms for one, _ in seen),
+        times=sum(observation.badness == worst.badness for _, observation in observations),
+        of=len(observations),
+        why=worst.reason,
+        slower_ms=round(1000 * _delay_seconds(usual, worst_of), 1),
+        fault_ms=median(run.fault_ms for run, _ in observations),
         promised=worst.promised,
-        busy=any(one.busy for one, _ in seen),
+        busy=any(run.busy for run, _ in observations),
     )
 
 
 def healthy(workload: Workload, control: Sequence[Trial]) -> str:
-    """Why a client can't be judged: what goes wrong without any fault. Empty: nothing does."""
-    for one in control:
-        if one.raised.startswith(NOT_OFFERED):
-            return one.raised.partition(": ")[2]
-        seen = _seen(workload, one.seconds, one)
-        if seen.word != "fine":
-            return f"{seen.word} without any fault: {seen.why}"
+    """Return the reason why a client can't be judged: its failure without faults. Empty: none."""
+    for run in control:
+        if run.raised.startswith(NOT_OFFERED):
+            return run.raised.partition(": ")[2]
+        observation = _worst_observation(workload, run.seconds, run)
+        if observation.word != "fine":
+            return f"{observation.word} without any fault: {observation.reason}"
     return ""
 
 
-def _judged(workload: Workload, usual: float, one: Trial, fatal: bool) -> Seen:
-    """The same of a trial whose fault may not have come."""
-    if one.fired:
-        return _seen(workload, usual, one, fatal)
-    seen = _seen(workload, usual, one)
-    return seen._replace(why=f"without the fault: {seen.why}")
+def _trial_observation(workload: Workload, usual: float, run: Trial, fatal: bool) -> Observation:
+    """Return the worst observation of a trial, in which no rule may have fired."""
+    if run.fired:
+        return _worst_observation(workload, usual, run, fatal)
+    observation = _worst_observation(workload, usual, run)
+    return observation._replace(reason=f"without the fault: {observation.reason}")
 
 
-def _seen(workload: Workload, usual: float, one: Trial, fatal: bool = False) -> Seen:
-    """The worst of one trial."""
-    if one.code is None:
-        return Seen("stuck", f"had not ended after {one.seconds:.0f} s")
-    if one.code:
-        how = f"by signal {-one.code}" if one.code < 0 else f"with exit code {one.code}"
-        return Seen("died", f"its process ended {how}")
-    seen = [Seen("fine")]
-    once = workload.once or one.idempotent
-    for finding in one.findings:
+def _worst_observation(
+    workload: Workload, usual: float, run: Trial, fatal: bool = False
+) -> Observation:
+    """Return the worst observation of a trial."""
+    if run.code is None:
+        return Observation("stuck", f"had not ended after {run.seconds:.0f} s")
+    if run.code:
+        ending = f"by signal {-run.code}" if run.code < 0 else f"with exit code {run.code}"
+        return Observation("died", f"its process ended {ending}")
+    observations = [Observation("fine")]
+    once = workload.once or run.idempotent
+    for finding in run.findings:
         promised = once or finding.kind not in ("duplicated", "reordered")
-        seen.append(Seen(FINDINGS[finding.kind], finding.text, promised))
-    if one.broken:
-        seen.append(Seen("breaks the protocol", one.broken[0]))
-    if one.raised.startswith(GAVE_UP):
-        seen.append(Seen("stuck", one.raised.partition(": ")[2]))
-    elif one.raised:
-        seen.append(Seen("fails", one.raised, not fatal or one.raised == UNANSWERED))
-    elif one.unfinished:
-        seen.append(Seen("fails", one.unfinished))
-    beyond = _beyond(usual, one)
+        observations.append(Observation(FINDINGS[finding.kind], finding.text, promised))
+    if run.broken:
+        observations.append(Observation("breaks the protocol", run.broken[0]))
+    if run.raised.startswith(GAVE_UP):
+        observations.append(Observation("stuck", run.raised.partition(": ")[2]))
+    elif run.raised:
+        observations.append(Observation("fails", run.raised, not fatal or run.raised == UNANSWERED))
+    elif run.unfinished:
+        observations.append(Observation("fails", run.unfinished))
+    beyond = _delay_seconds(usual, run)
     if beyond > SLOW:
-        waited = re.search(r"(?:^|, )timeout ([\d.]+) s", one.settings)
+        waited = re.search(r"(?:^|, )timeout ([\d.]+) s", run.settings)
         text = f"took {beyond:.1f} s longer than the fault"
         if waited and abs(beyond - float(waited[1])) < NEAR:
             text += f": about its timeout of {waited[1]} s"
-        seen.append(Seen("slow", text))
-    return max(seen, key=lambda each: each.badness)
+        observations.append(Observation("slow", text))
+    return max(observations, key=lambda each: each.badness)
 
 
-def _beyond(usual: float, one: Trial) -> float:
-    """Seconds beyond the fault's own length and a run without faults."""
-    return one.seconds - usual - one.fault_ms / 1000
+def _delay_seconds(usual: float, run: Trial) -> float:
+    """Return the seconds beyond the fault's own length and a run without faults."""
+    return run.seconds - usual - run.fault_ms / 1000

@@ -1,4 +1,4 @@
-"""What is said of a cell: in the table, beside it, and in full."""
+"""Descriptions of a cell: in the table, next to it, and in full."""
 
 from __future__ import annotations
 
@@ -31,65 +31,67 @@ MEANINGS: Final[dict[Word, str]] = {
     "not met": "the rules had nothing to do: the cell says nothing",
     "not run": "the client can't be had or can't do it, or is not fine without any fault",
 }
-"""What each word says was seen."""
+"""The observations that each verdict stands for."""
 
 
-def said(cell: Cell) -> str:
-    """A cell in a few words.
+def cell_text(cell: Cell) -> str:
+    """Describe a cell in a few words.
 
     >>> from barnabas.experiments.clients.verdict import Verdict
     >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
-    >>> said(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
+    >>> cell_text(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
     'duplicates 2 of 3 (not promised)'
-    >>> said(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
+    >>> cell_text(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
     'fails (as it may)'
     """
-    found = cell.verdict
-    if found.word in UNJUDGED:
-        return found.word
-    text: str = found.word
-    if found.times != found.of:
-        text += f" {found.times} of {found.of}"
-    if found.word == "slow":
-        text += f" +{found.slower_ms / 1000:.1f} s" + (" (busy machine)" if found.busy else "")
-    if found.promised:
+    verdict = cell.verdict
+    if verdict.word in UNJUDGED:
+        return verdict.word
+    text: str = verdict.word
+    if verdict.times != verdict.of:
+        text += f" {verdict.times} of {verdict.of}"
+    if verdict.word == "slow":
+        text += f" +{verdict.slower_ms / 1000:.1f} s" + (" (busy machine)" if verdict.busy else "")
+    if verdict.promised:
         return text
-    return f"{text} (as it may)" if found.word == "fails" else f"{text} (not promised)"
+    return f"{text} (as it may)" if verdict.word == "fails" else f"{text} (not promised)"
 
 
-def kind(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:
-    """By which a cell is coloured; open: nothing is said against the client."""
+def colour_class(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:
+    """Return the colour class of a cell; open: neither for nor against the client."""
     word = cell.verdict.word
     if word in UNJUDGED or not cell.verdict.promised:
         return "open"
     return word if word in ("fine", "slow") else "bad"
 
 
-def told(one: Trial) -> list[str]:
-    """Of a trial, a line each: how it ended, and what was seen."""
-    ended = "its time was up" if one.code is None else f"exit code {one.code}"
+def trial_lines(trial: Trial) -> list[str]:
+    """Describe a trial: its end and its observations, a line each."""
+    ended = "its time was up" if trial.code is None else f"exit code {trial.code}"
     return [
-        f"seed {one.seed}: {ended} after {one.seconds:.1f} s; {_fired(one)}",
-        *([f"asked with {one.settings}"] if one.settings else []),
-        *([f"raised {one.raised}"] if one.raised else []),
-        *([one.unfinished] if one.unfinished else []),
-        *(f"{found.kind}: {found.text}" for found in one.findings),
-        *(f"breaks the protocol: {what}" for what in one.broken),
+        f"seed {trial.seed}: {ended} after {trial.seconds:.1f} s; {_fired(trial)}",
+        *([f"asked with {trial.settings}"] if trial.settings else []),
+        *([f"raised {trial.raised}"] if trial.raised else []),
+        *([trial.unfinished] if trial.unfinished else []),
+        *(f"{finding.kind}: {finding.text}" for finding in trial.findings),
+        *(f"breaks the protocol: {violation}" for violation in trial.broken),
     ]
 
 
-def _fired(one: Trial) -> str:
-    if not one.fired:
+def _fired(trial: Trial) -> str:
+    if not trial.fired:
         return "no rule fired"
-    if one.fired == 1:
+    if trial.fired == 1:
         return "the rules fired once"
     return (
-        f"the rules fired {one.fired} times, {one.fault_ms / 1000:.1f} s from their first to their "
+        f"the rules fired {trial.fired} times, {trial.fault_ms / 1000:.1f} s from their first to their "
         "last match"
     )
 
 
-def again(cell: Cell, out: Path) -> str:
-    """The command that runs it again."""
-    own = ["--command", f"{cell.client}={cell.command}"] if cell.command else []
-    return shlex.join(["barnabas", "clients", "rerun", cell.name, *own, "--out", str(out)])
+def rerun_command(cell: Cell, out: Path) -> str:
+    """Return the command that runs a cell again."""
+    command_option = ["--command", f"{cell.client}={cell.command}"] if cell.command else []
+    return shlex.join(
+        ["barnabas", "clients", "rerun", cell.name, *command_option, "--out", str(out)]
+    )

@@ -1,4 +1,4 @@
-"""What a client is made to do, and what it promises when it does."""
+"""The workloads of clients, and their promises."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 from barnabas.nearest import did_you_mean, nearest
 
 LIKE: Final = 0.7
-"""What is as near as that may be meant: 'admin' is not, by 'reading'."""
+"""The similarity of a suggested name: 'admin' is not suggested for 'reading'."""
 
 RECORDS: Final = 100
-"""That are sent, or read."""
+"""Records to send, or to read."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 """Compressions, as compression.type has them."""
@@ -18,23 +18,23 @@ CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 PARTITIONS: Final = 4
 
 PATIENCE: Final = 130.0
-"""Seconds after which a step of a workload gives up: most clients do so themselves after 120 at most."""
+"""Timeout of a step in seconds: most clients give up after 120 themselves."""
 
 PAUSE: Final = 0.02
-"""Seconds between two records that are sent: faults meet a client at work."""
+"""Seconds between two sent records, so that faults happen while a client works."""
 
 
 class Workload(NamedTuple):
-    """What each library's program can be told to do: `runs`, or else what has this name (in Python
-    `peers/clients/programs/workloads.py`).
+    """A workload of the programs in all languages (in Python `peers/clients/programs/workloads.py`).
 
-    once: a record that is sent is in the log once. written: the records that it reads are there before it
-    begins. copies: it writes to a second topic. share: its group is a share group. embedded: whether the
-    embedded cluster does faithfully what it needs. pause: in seconds, as PAUSE.
+    once: whether each sent record must be in the log exactly once. written: whether its records are written
+    before it begins. copies: whether it writes to a second topic. share: whether its group is a share group.
+    embedded: whether the embedded cluster supports it faithfully. runs: the workload's name in the programs,
+    if it differs. pause: seconds, see PAUSE.
     """
 
     name: str
-    what: str
+    description: str
     once: bool = False
     written: bool = False
     copies: bool = False
@@ -44,16 +44,18 @@ class Workload(NamedTuple):
     records: int = RECORDS
     pause: float = PAUSE
 
-    def work(self, **own: Any) -> dict[str, Any]:
-        """What a program is told of it (`peers/clients/programs/work.py`), but for these. stay: in seconds,
-        for which a consumer stays in its group at least."""
+    def work(self, **parameters: Any) -> dict[str, Any]:
+        """Return the parameters for a program (`peers/clients/programs/work.py`), with further ones.
+
+        stay: seconds that a consumer stays in its group at least.
+        """
         return {
             "records": self.records,
             "partitions": PARTITIONS,
             "patience": PATIENCE,
             "pause": self.pause,
             "codecs": CODECS,
-            **own,
+            **parameters,
         }
 
 
@@ -120,18 +122,21 @@ WORKLOADS: Final = (
     ),
     Workload("admin", "an administrator makes, changes and deletes topics"),
 )
-"""All of them."""
+"""All workloads."""
 
 
 def find(name: str) -> Workload:
-    """The workload of that name. Raises LookupError, in words.
+    """Return the workload of that name.
 
     >>> find("produce").once
     False
+
+    Raises:
+        LookupError: There is none; the message lists the names.
     """
-    for one in WORKLOADS:
-        if one.name == name:
-            return one
-    known = [one.name for one in WORKLOADS]
+    for workload in WORKLOADS:
+        if workload.name == name:
+            return workload
+    known = [workload.name for workload in WORKLOADS]
     hint = did_you_mean(name, known) if nearest(name, known, LIKE) else ""
     raise LookupError(f"unknown workload {name!r}{hint}; choose from {', '.join(known)}")

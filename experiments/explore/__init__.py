@@ -1,11 +1,10 @@
-"""Systematic exploration: one fault at every exchange of a program, one run each, and what it cost.
+"""Systematic exploration: a run of a program for each exchange and fault, and the consequences.
 
-`recording.py` numbers the exchanges of a run without faults by what stays from run to run: client id, API,
-and how many of these came before. `cuts.py` makes an ordinary scenario of one of them and a fault; the file
-that is kept is the one that runs. `plan.py` orders the runs so that every beginning is spread evenly: what
-was done under a smaller bound is part of a larger one. `bench.py` is one run: a proxy, the program in a
-process group of its own (`command.py`), its history (`history.py`), the log (`read_log.py`); `checks/` are
-pure functions of history and log. `exploration.py` is all of it in turn, repeats the first runs that fail,
-and tries no fault on a program that has findings without any. `folder.py` keeps a line for each run that is
-over.
+`recording.py` identifies the exchanges of a run without faults by stable properties: client id, API, and the
+number of preceding ones. `cuts.py` makes a scenario from an exchange and a fault; the scenario's file is
+kept. `plan.py` orders the runs so that they are spread evenly under any limit, and a larger limit extends a
+smaller one. `bench.py` is one run: a proxy, the program in a process group of its own (`command.py`), its
+history (`history.py`) and the log (`read_log.py`); `checks/` are pure functions of history and log.
+`exploration.py` runs all of it, repeats the first failing runs, and stops at a program that has findings
+without a fault. `folder.py` keeps a line for each finished run.
 """

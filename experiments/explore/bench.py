@@ -1,29 +1,29 @@
-"""One run of the program through a proxy, with one scenario or none, and its result."""
+"""One run of the program through a proxy, with or without a scenario, and its result."""
 
 from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
-from barnabas.experiments.explore.command import Surroundings, last_line, run_command
+from barnabas.experiments.explore.command import RunParameters, last_line, run_command
 from barnabas.experiments.explore.finding import Finding
 from barnabas.experiments.explore.read_log import IdOf, ends, read_log
-from barnabas.experiments.explore.recording import Seen, seen
-from barnabas.experiments.explore.recovery import recovery_ms
+from barnabas.experiments.explore.recording import RecordedExchange, recorded
 from barnabas.experiments.explore.result import Result
 from barnabas.experiments.explore.target import Target
 from barnabas.harness import Harness
 from barnabas.proxy.rules.outcome import causes
 from barnabas.proxy.rules.rules import Rules
+from barnabas.specs.frames import Direction
 
 
 class Bench(NamedTuple):
-    """What all runs have in common."""
+    """The common parameters of all runs."""
 
     command: Sequence[str]
     bootstrap: str
@@ -31,31 +31,38 @@ class Bench(NamedTuple):
     id_of: IdOf
 
 
-class Ran(NamedTuple):
-    """A run that is over."""
+class FinishedRun(NamedTuple):
+    """The result of a run, and its exchanges."""
 
     result: Result
-    exchanges: list[Seen]
+    exchanges: list[RecordedExchange]
 
 
-def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
-    """Run the program once, at most `limit` seconds; its history and output stay in the folder `place`.
+def run(bench: Bench, target: Target | None, limit: float, folder: Path) -> FinishedRun:
+    """Run the program once for at most `limit` seconds; its history and output are in the folder.
 
-    Raises CommandError, LogError, OSError, and HistoryError if there is no target: what a program
-    writes without any fault must be readable.
+    Raises:
+        CommandError: The program can't be started.
+        LogError: The brokers' log can't be read.
+        OSError: A file can't be written.
+        HistoryError: Without a target, the program wrote an invalid history.
     """
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     token = secrets.token_hex(4)
-    path, output = place / "history.jsonl", place / "output.txt"
+    path, output = folder / "history.jsonl", folder / "output.txt"
     starts = ends(bench.bootstrap)
-    exchanges: list[Seen] = []
+    exchanges: list[RecordedExchange] = []
     scenario = None if target is None else target.scenario
     with Harness(
-        bench.bootstrap, scenario=scenario, done=lambda one: exchanges.append(seen(one))
+        bench.bootstrap,
+        scenario=scenario,
+        done=lambda exchange: exchanges.append(recorded(exchange)),
     ) as proxy:
-        told = Surroundings(proxy.bootstrap, path.absolute(), token)
-        ended = run_command(told.arguments(bench.command), told.environment(), output, limit)
+        parameters = RunParameters(proxy.bootstrap, path.absolute(), token)
+        ended = run_command(
+            parameters.arguments(bench.command), parameters.environment(), output, limit
+        )
     findings: tuple[Finding, ...] = ()
     try:
         written = history.read(path)
@@ -76,11 +83,11 @@ def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
     )
     if target is not None:
         result = result.model_copy(update=_fault(target, proxy.rules, exchanges))
-    return Ran(result, exchanges)
+    return FinishedRun(result, exchanges)
 
 
-def _fault(target: Target, rules: Rules, exchanges: list[Seen]) -> dict[str, object]:
-    """What a result says of its fault."""
+def _fault(target: Target, rules: Rules, exchanges: list[RecordedExchange]) -> dict[str, object]:
+    """Return the fields of a result that describe its fault."""
     rule = rules.rule(target.cut)
     return {
         "k": target.k,
@@ -92,3 +99,25 @@ def _fault(target: Target, rules: Rules, exchanges: list[Seen]) -> dict[str, obj
         "trouble": causes(rule.troubles, rule.unable),
         "recovery_ms": recovery_ms(exchanges, target.cut, target.direction),
     }
+
+
+def recovery_ms(
+    exchanges: Iterable[RecordedExchange], rule: str, direction: Direction
+) -> float | None:
+    """Return the milliseconds from a rule's firing to the next successful exchange of that client and API.
+
+    A rule on requests fires when the request arrives, a rule on responses when the response leaves. The
+    next exchange is one whose request came later, and which ends with a response without an error. None:
+    there was no such exchange, or the rule never fired.
+    """
+    ordered = sorted(exchanges, key=lambda exchange: exchange.ts)
+    hit = next((exchange for exchange in ordered if rule in exchange.rules), None)
+    if hit is None:
+        return None
+    fired = hit.ts if direction == "request" or hit.left is None else hit.left
+    for exchange in ordered:
+        later = exchange.ts > hit.ts and exchange.ts >= fired
+        same = (exchange.client_id, exchange.api) == (hit.client_id, hit.api)
+        if later and same and exchange.error == "" and exchange.left is not None:
+            return round((exchange.left - fired) / 1e6, 3)
+    return None

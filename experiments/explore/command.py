@@ -1,4 +1,4 @@
-"""The program under test: one run of it as a process, ended with all that it started."""
+"""The program under test: one run of it as a process, which ends with all its child processes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from barnabas.peers import processes
 
 
 class CommandError(RuntimeError):
-    """A program can't be started, and why."""
+    """The program can't be started; the message is the reason."""
 
 
 GRACE: Final = 2.0
 """Seconds from SIGTERM to SIGKILL."""
 
 
-class Surroundings(NamedTuple):
-    """What a run is told: in its environment, and in its arguments for `{name}`."""
+class RunParameters(NamedTuple):
+    """Parameters of a run: environment variables, and `{name}` in arguments."""
 
     bootstrap: str
-    """Where the cluster is: the proxy."""
+    """The cluster's address, which is the proxy's."""
     history: Path
     """The file for its history."""
     run: str
@@ -33,18 +33,18 @@ class Surroundings(NamedTuple):
     run begins with the same state, none."""
 
     def arguments(self, command: Sequence[str]) -> list[str]:
-        """The command with everything filled in.
+        """Return the command with all parameters filled in.
 
-        >>> Surroundings("h:1", Path("f"), "5f3a").arguments(["a", "--topic=t-{run}", "{other}"])
+        >>> RunParameters("h:1", Path("f"), "5f3a").arguments(["a", "--topic=t-{run}", "{other}"])
         ['a', '--topic=t-5f3a', '{other}']
         """
-        found = list(command)
+        arguments = list(command)
         for name, value in self._asdict().items():
-            found = [argument.replace(f"{{{name}}}", str(value)) for argument in found]
-        return found
+            arguments = [argument.replace(f"{{{name}}}", str(value)) for argument in arguments]
+        return arguments
 
     def environment(self) -> dict[str, str]:
-        """The variables to add. KAFKA_BOOTSTRAP_SERVERS is what many programs read anyway."""
+        """Return the variables to add; many programs read KAFKA_BOOTSTRAP_SERVERS anyway."""
         return {
             "BARNABAS_BOOTSTRAP": self.bootstrap,
             "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
@@ -53,21 +53,24 @@ class Surroundings(NamedTuple):
         }
 
 
-class Ended(NamedTuple):
-    """How a run ended."""
+class CommandResult(NamedTuple):
+    """The end of a run."""
 
     code: int | None
-    """Its exit code, negative for a signal; None: its time was up and it was killed."""
+    """The exit code, negative for a signal; None: killed after the time limit."""
     seconds: float
 
 
 def run_command(
     arguments: Sequence[str], environment: Mapping[str, str], output: Path, limit: float
-) -> Ended:
-    """Run a program to its end, at most `limit` seconds; what it prints goes to a file.
+) -> CommandResult:
+    """Run a program for at most `limit` seconds; its output goes to a file.
 
-    What it started ends with it, and at whatever ends this function. Raises CommandError, or OSError
-    if the file can't be written.
+    Its child processes end with it, also if this function is interrupted.
+
+    Raises:
+        CommandError: The program can't be started.
+        OSError: The file can't be written.
     """
     began = time.monotonic()
     with output.open("wb") as printed:
@@ -85,13 +88,13 @@ def run_command(
         try:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(limit)
-            return Ended(code, time.monotonic() - began)
+            return CommandResult(code, time.monotonic() - began)
         finally:
             processes.end(process, GRACE)
 
 
 def last_line(output: Path) -> str:
-    """The last line that a program printed, or nothing."""
+    """Return the last line of a program's output; empty if there is none."""
     with output.open("rb") as printed:
         printed.seek(max(output.stat().st_size - 4096, 0))
         lines = printed.read().decode(errors="replace").split("\n")

@@ -1,7 +1,7 @@
-"""The faults that are put at an exchange, one at a time, each as an ordinary scenario.
+"""The faults of an exploration, each as a scenario for one exchange.
 
-They are the rules of a template: a rule there has a name, `match.direction` (request if absent) and
-`do`; which message it is about comes from the exchange.
+They are the rules of a template: a rule has a name, `match.direction` (default: request) and `do`; the
+exchange determines the matching message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ rules:
   - {name: after the broker has it, match: {direction: request}, do: lose_reply}
   - {name: after the reply, match: {direction: response}, do: {close: {forward: true}}}
 """
-"""What is done without a template: the connection is cut at the three moments of an exchange."""
+"""The default template, which cuts the connection at the three moments of an exchange."""
 
 
 class Cut(NamedTuple):
@@ -31,18 +31,24 @@ class Cut(NamedTuple):
     name: str
     direction: Direction
     do: Any
-    """As it stands in the template."""
+    """The fault as in the template."""
     seed: int
 
 
 def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut, ...]:
-    """The faults of a template.
-
-    Raises barnabas.proxy.scenario.file.ScenarioError for what is no scenario, ValueError for one that is no
-    template.
+    """Return the faults of a template.
 
     >>> [cut.name for cut in cuts(CUTS, "default")]
     ['before the request', 'after the broker has it', 'after the reply']
+
+    Args:
+        text: YAML.
+        name: of the template, for error messages.
+        faults: known kinds of faults.
+
+    Raises:
+        ScenarioError: The text is not a valid scenario (barnabas.proxy.scenario.file).
+        ValueError: The scenario is not a valid template.
     """
     scenario = loads(text, name, faults)
     written = plain(read(text).value)["rules"]
@@ -70,7 +76,7 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
 
 
 def fits(step: Step, cut: Cut, faults: tuple[Fault, ...] = FAULTS) -> bool:
-    """Whether the fault can be done to such a message: it may name fields that this API has not got."""
+    """Return whether a fault applies to an exchange: it may name fields that the API lacks."""
     try:
         loads(scenario_text(step, cut), faults=faults)
     except ScenarioError:
@@ -79,7 +85,7 @@ def fits(step: Step, cut: Cut, faults: tuple[Fault, ...] = FAULTS) -> bool:
 
 
 def file_name(step: Step, cut: Cut) -> str:
-    """What the scenario's file is called.
+    """Return the name of a scenario's file.
 
     >>> file_name(Step(7, "orders", "Produce", 0, 0), cuts(CUTS, "default")[0])
     '007-Produce-before-the-request.yaml'
@@ -88,12 +94,12 @@ def file_name(step: Step, cut: Cut) -> str:
 
 
 def slug(name: str) -> str:
-    """A name as part of a file's."""
+    """Return a name as part of a file name."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 
 def scenario_text(step: Step, cut: Cut) -> str:
-    """The scenario that does this to that exchange, and to nothing else."""
+    """Return a scenario that applies a fault to one exchange only."""
     skip = step.request if cut.direction == "request" else step.response
     rule = {
         "name": cut.name,
@@ -101,6 +107,8 @@ def scenario_text(step: Step, cut: Cut) -> str:
         "when": {"skip": skip, "times": 1, "scope": "rule"},
         "do": cut.do,
     }
-    what = f"# exchange {step.k} of the recording: {step.api} {step.request + 1} of {step.client}\n"
+    comment = (
+        f"# exchange {step.k} of the recording: {step.api} {step.request + 1} of {step.client}\n"
+    )
     document = {"version": 1, "seed": cut.seed, "rules": [rule]}
-    return what + dump(document)
+    return comment + dump(document)

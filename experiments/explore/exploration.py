@@ -1,4 +1,4 @@
-"""The whole: record, choose, and run what has not been run yet."""
+"""A whole exploration: record, choose, and run the missing runs."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ from barnabas.experiments.explore.target import Target, target
 from barnabas.proxy.faults import FAULTS, Fault
 
 RECORDING_LIMIT: Final = 300.0
-"""Seconds that the recording may take if nobody says otherwise."""
+"""The default limit of the recording in seconds."""
 
 
-REPEATED: Final = 5
-"""So many runs that failed are repeated ..."""
+REPEATED_RUNS: Final = 5
+"""Failing runs to repeat ..."""
 
-TIMES: Final = 3
+REPETITIONS: Final = 3
 """... so often."""
 
 
 class RecordingError(RuntimeError):
-    """The program fails without any fault, and how."""
+    """The program fails without any fault; the message says how."""
 
 
 def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
-    """The run without faults: done now unless it has been. One that has findings is not kept: no fault
-    could be held to it. Raises RecordingError if the program fails, and as `run` does."""
+    """Return the result of a run without faults, from the folder or from a new run.
+
+    A run with findings is not stored, since the faults' runs could not be compared with it.
+
+    Raises:
+        RecordingError: The program fails. The errors of `run` are raised, too.
+    """
     known = folder.results.get("")
     if known is not None and not known.failed:
         return known
     ran = run(bench, None, limit or RECORDING_LIMIT, folder.run(""))
     if ran.result.exit_code != 0:
-        said = f": {ran.result.last_line}" if ran.result.last_line else ""
+        last_line = f": {ran.result.last_line}" if ran.result.last_line else ""
         output = folder.run("") / "output.txt"
-        raise RecordingError(f"without any fault: {ran.result.outcome}{said} (see {output})")
+        raise RecordingError(f"without any fault: {ran.result.outcome}{last_line} (see {output})")
     if not ran.result.failed:
         folder.record(ran.exchanges, ran.result)
     return ran.result
@@ -56,47 +61,54 @@ def choose(
     limit: int,
     faults: tuple[Fault, ...] = FAULTS,
 ) -> Plan:
-    """What is to be run, of what was recorded, and how much is left out: see `plan`."""
-    found = steps(folder.recording, folder.results[""].run)
-    chosen = plan(found.steps, cuts, apis=apis, per_api=per_api, limit=limit, faults=faults)
-    for reason, count in found.left_out.items():
+    """Plan the runs for a recording, see `plan`."""
+    recorded = steps(folder.recording, folder.results[""].run)
+    chosen = plan(recorded.steps, cuts, apis=apis, per_api=per_api, limit=limit, faults=faults)
+    for reason, count in recorded.left_out.items():
         chosen.left_out[reason] += count * len(cuts)
     return chosen
 
 
-def explored(
+def explore(
     bench: Bench,
     folder: Folder,
     planned: Sequence[Planned],
     limit: float | None,
     faults: tuple[Fault, ...] = FAULTS,
 ) -> Iterator[Result]:
-    """The results of all that is planned, in that order; what was done before is not done again. The
-    first few that fail are repeated, to say how reliably they do.
+    """Yield the results of the planned runs in order, from the folder or from new runs.
 
-    limit: seconds that a run may take; None: five times the recording, and at least 30. Raises as
-    `run` does.
+    The first few failing runs are repeated, to show how reliably they fail.
+
+    Args:
+        bench: parameters of all runs.
+        folder: with the recording.
+        planned: the runs.
+        limit: seconds for a run; None: five times the recording, at least 30.
+        faults: known kinds of faults.
+
+    Raises the errors of `run`.
     """
     limit = limit or max(30.0, 5 * folder.results[""].seconds)
-    for one in planned:
-        name = file_name(*one)
-        text = scenario_text(*one)
-        met = target(text, name, faults)
+    for planned_run in planned:
+        name = file_name(*planned_run)
+        text = scenario_text(*planned_run)
+        fault_target = target(text, name, faults)
         if name not in folder.results:
             folder.scenario(name).write_text(text, encoding="utf-8")
-            folder.add(run(bench, met, limit, folder.run(name)).result)
-        repeated = sum(bool(result.repeated) for result in folder.results.values())
-        found = folder.results[name]
-        if found.failed and not found.repeated and repeated < REPEATED:
-            folder.add(_repeated(bench, met, limit, found))
+            folder.add(run(bench, fault_target, limit, folder.run(name)).result)
+        repeated = sum(bool(other.repeated) for other in folder.results.values())
+        result = folder.results[name]
+        if result.failed and not result.repeated and repeated < REPEATED_RUNS:
+            folder.add(_repeated(bench, fault_target, limit, result))
         yield folder.results[name]
 
 
-def _repeated(bench: Bench, met: Target, limit: float, found: Result) -> Result:
-    """The result of a run that failed, with how often it did so again."""
+def _repeated(bench: Bench, fault_target: Target, limit: float, result: Result) -> Result:
+    """Return the result of a failing run, with the number of times that it failed again."""
     reproduced = 0
-    for _ in range(TIMES):
-        with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as place:
-            again = run(bench, met, limit, Path(place) / "run").result
-            reproduced += again.kinds >= found.kinds
-    return found.model_copy(update={"repeated": TIMES, "reproduced": reproduced})
+    for _ in range(REPETITIONS):
+        with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as folder:
+            again = run(bench, fault_target, limit, Path(folder) / "run").result
+            reproduced += again.kinds >= result.kinds
+    return result.model_copy(update={"repeated": REPETITIONS, "reproduced": reproduced})

@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The findings of a check."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 
 from barnabas.proxy.matching.settings import Settings
 
-SHOWN: Final = 5
-"""So many ids stand in a sentence ..."""
+IDS_IN_TEXT: Final = 5
+"""Ids in a finding's text ..."""
 
-KEPT: Final = 100
+IDS_KEPT: Final = 100
 """... and so many in the finding; all are counted."""
 
 
@@ -20,19 +20,19 @@ class Finding(Settings):
     kind: str
     """Which one, in a word or two: `lost`."""
     text: str
-    """What was seen, in a sentence."""
+    """The observation in a sentence."""
     count: int = 1
-    """How many records it is about."""
+    """The number of records."""
     ids: tuple[str, ...] = ()
     """Which ones, or the first of them."""
 
 
 def finding(kind: str, ids: Sequence[str], text: str) -> Finding:
-    """A finding about these records: their number stands before the text, the first ones behind it.
+    """Return a finding about records: their number, the text, and the first ids.
 
     >>> finding("lost", ["a", "b"], "acknowledged, not in orders").text
     '2 acknowledged, not in orders: a, b'
     """
-    more = ", ..." if len(ids) > SHOWN else ""
-    said = f"{len(ids)} {text}: {', '.join(ids[:SHOWN])}{more}"
-    return Finding(kind=kind, text=said, count=len(ids), ids=tuple(ids[:KEPT]))
+    more = ", ..." if len(ids) > IDS_IN_TEXT else ""
+    sentence = f"{len(ids)} {text}: {', '.join(ids[:IDS_IN_TEXT])}{more}"
+    return Finding(kind=kind, text=sentence, count=len(ids), ids=tuple(ids[:IDS_KEPT]))

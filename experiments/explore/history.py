@@ -1,13 +1,13 @@
-"""What a program says of itself while it runs: a JSON object a line, written as things happen.
+"""The history of a program under test: a JSON object a line, written as things happen.
 
 {"event": "sent", "id": "order-1", "topic": "orders", "transaction": "t1"}
 {"event": "acknowledged", "id": "order-1", "topic": "orders", "partition": 0, "offset": 41}
 {"event": "transaction", "transaction": "t1", "outcome": "committed"}
 {"event": "consumed", "consumer": "c1", "id": "order-1", "topic": "orders", "partition": 0, "offset": 41}
 
-An `id` is what makes a record recognisable in its topic: by default its value as text. Whoever sends
-the same record again says `sent` again. The order of lines is the order of events: `sent` stands
-before the record is handed to the client, everything else after the client has said it.
+An `id` identifies a record in its topic: by default its value as text. A record that is sent again has
+another `sent`. The order of lines is the order of events: `sent` precedes the call of the client, all other
+events follow the client's report.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from barnabas.proxy.matching.settings import Settings
 Topic = Annotated[str, Field(min_length=1)]
 Partition = Annotated[int, Field(ge=0)]
 Offset = Annotated[int, Field(ge=0)]
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 """A topic and a partition."""
 
 
 class Sent(Settings):
-    """A record is handed to a client. If nothing is said of it later, its outcome is unknown."""
+    """A record is handed to a client. Without a later event its outcome is unknown."""
 
     event: Literal["sent"] = "sent"
     id: str
     topic: Topic
     producer: str = ""
-    """Who sends it: order is promised among the records of one producer."""
+    """The producer, within whose records order is promised."""
     transaction: str | None = None
-    """The transaction that it is part of; any name that is the transaction's own."""
+    """The name of the record's transaction, which must be unique."""
 
 
 class Acknowledged(Settings):
-    """The client says that the record is written."""
+    """The client reports that a record is written."""
 
     event: Literal["acknowledged"] = "acknowledged"
     id: str
@@ -52,7 +52,7 @@ class Acknowledged(Settings):
 
 
 class Failed(Settings):
-    """The client says that the record is not written, for certain. A time-out is not certain."""
+    """The client reports that a record is certainly not written. A timeout is not certain."""
 
     event: Literal["failed"] = "failed"
     id: str
@@ -60,7 +60,7 @@ class Failed(Settings):
 
 
 class Transaction(Settings):
-    """The client says what became of a transaction; the last such line counts."""
+    """The client reports the outcome of a transaction; the last report counts."""
 
     event: Literal["transaction"] = "transaction"
     transaction: str
@@ -68,21 +68,21 @@ class Transaction(Settings):
 
 
 class Consumer(Settings):
-    """What a consumer is; of one that nobody declares: without a group, reading uncommitted."""
+    """The declaration of a consumer; without one, a consumer has no group and reads uncommitted records."""
 
     event: Literal["consumer"] = "consumer"
     consumer: str
     group: str | None = None
     isolation: Literal["read_committed", "read_uncommitted"] = "read_uncommitted"
     reset: Literal["earliest", "latest"] | None = None
-    """Where it begins if nothing is committed (auto.offset.reset); None: that is not said."""
+    """The start without a committed offset (auto.offset.reset); None: unknown."""
     share: bool = False
-    """Whether its group is a share group (KIP-932): any member may be given any record, again until one has
-    accepted it, and in no order."""
+    """Whether the group is a share group (KIP-932): any member may receive any record, repeatedly until one
+    has accepted it, and in any order."""
 
 
 class Assigned(Settings):
-    """A consumer got a partition, or sought in it: it may go on anywhere."""
+    """A consumer got a partition, or sought in it: it may continue at any offset."""
 
     event: Literal["assigned"] = "assigned"
     consumer: str
@@ -91,7 +91,7 @@ class Assigned(Settings):
 
 
 class Consumed(Settings):
-    """A consumer was given a record."""
+    """A consumer received a record."""
 
     event: Literal["consumed"] = "consumed"
     consumer: str
@@ -102,7 +102,7 @@ class Consumed(Settings):
 
 
 class Accepted(Settings):
-    """A member of a share group acknowledged a record, and the client knows that it was taken."""
+    """A member of a share group acknowledged a record, and the broker confirmed it."""
 
     event: Literal["accepted"] = "accepted"
     consumer: str
@@ -112,7 +112,7 @@ class Accepted(Settings):
 
 
 class OffsetCommitted(Settings):
-    """A group's offset was committed, and the client knows: the next record it would read."""
+    """A group's offset was committed, and the broker confirmed it: the next record to read."""
 
     event: Literal["offset_committed"] = "offset_committed"
     group: str
@@ -136,34 +136,34 @@ _EVENT: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discrimin
 
 
 class HistoryError(ValueError):
-    """A history can't be read; the text names the line."""
+    """A history can't be read; the message names the line."""
 
 
 class History:
-    """The events of a run, and what follows from them."""
+    """The events of a run, and facts derived from them."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.events = tuple(events)
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """All topics that are named."""
+        """Return all topics in the history."""
         return frozenset(
             event.topic for event in self.events if not isinstance(event, Transaction | Consumer)
         )
 
     @cached_property
     def sent(self) -> dict[tuple[str, str], tuple[Sent, ...]]:
-        """(topic, id) -> every time that it was sent, in the order of the first."""
-        found: dict[tuple[str, str], list[Sent]] = {}
+        """Return all sends by (topic, id), in the order of the first."""
+        sends_by_id: dict[tuple[str, str], list[Sent]] = {}
         for event in self.events:
             if isinstance(event, Sent):
-                found.setdefault((event.topic, event.id), []).append(event)
-        return {key: tuple(sends) for key, sends in found.items()}
+                sends_by_id.setdefault((event.topic, event.id), []).append(event)
+        return {key: tuple(sends) for key, sends in sends_by_id.items()}
 
     @cached_property
     def outcomes(self) -> dict[str, str]:
-        """Transaction -> what the client said last of it."""
+        """Return the last reported outcome by transaction."""
         return {
             event.transaction: event.outcome
             for event in self.events
@@ -172,13 +172,15 @@ class History:
 
     @cached_property
     def failed(self) -> frozenset[tuple[str, str]]:
-        """(topic, id) of records that are said not to be written."""
+        """Return the (topic, id) of records that were reported as not written."""
         return frozenset((e.topic, e.id) for e in self.events if isinstance(e, Failed))
 
     @cached_property
     def promised(self) -> dict[tuple[str, str], None]:
-        """(topic, id) of records that must be in the log, in the order in which they were sent:
-        acknowledged outside transactions, or part of one that is said to be committed."""
+        """Return the (topic, id) of records that must be in the log, in the order of sending.
+
+        They were acknowledged outside transactions, or belong to a transaction that is reported as committed.
+        """
         acknowledged = {(e.topic, e.id) for e in self.events if isinstance(e, Acknowledged)}
         return {
             key: None
@@ -193,34 +195,38 @@ class History:
 
     @cached_property
     def undone(self) -> frozenset[tuple[str, str]]:
-        """(topic, id) of records that were sent only in transactions said to be aborted."""
+        """Return the (topic, id) of records that were only sent in transactions reported as aborted."""
         return frozenset(key for key, sends in self.sent.items() if all(map(self.aborted, sends)))
 
     def aborted(self, send: Sent) -> bool:
-        """Whether a record was sent in a transaction that is said to be aborted."""
+        """Return whether a record was sent in a transaction that is reported as aborted."""
         return send.transaction is not None and self.outcomes.get(send.transaction) == "aborted"
 
     @cached_property
     def consumers(self) -> dict[str, Consumer]:
-        """Consumers by name, as declared."""
+        """Return declared consumers by name."""
         return {event.consumer: event for event in self.events if isinstance(event, Consumer)}
 
     def consumer(self, name: str) -> Consumer:
-        """A consumer, declared or not."""
+        """Return a consumer, declared or not."""
         return self.consumers.get(name) or Consumer(consumer=name)
 
     @cached_property
     def consumed(self) -> tuple[Consumed, ...]:
-        """What consumers were given, in order."""
+        """Return all received records in order."""
         return tuple(event for event in self.events if isinstance(event, Consumed))
 
 
 def parse(text: bytes, name: str = "history") -> History:
-    """A history from its lines, in UTF-8. The last one is left out if its end is missing: whoever
-    wrote it was ended meanwhile. Raises HistoryError.
+    r"""Parse a history from its lines, in UTF-8.
 
-    >>> parse(b'{"event": "sent", "id": "a", "topic": "t"}\\n{"eve').events[0].id
+    An incomplete last line is ignored: the program was ended while it wrote.
+
+    >>> parse(b'{"event": "sent", "id": "a", "topic": "t"}\n{"eve').events[0].id
     'a'
+
+    Raises:
+        HistoryError: A line is not valid.
     """
     events: list[Event] = []
     numbers: list[int] = []
@@ -243,12 +249,12 @@ def parse(text: bytes, name: str = "history") -> History:
 
 def _reason(problem: ValidationError) -> str:
     detail = problem.errors(include_url=False)[0]
-    where = ".".join(map(str, detail["loc"]))
-    return f"{where}: {detail['msg']}" if where else detail["msg"]
+    field = ".".join(map(str, detail["loc"]))
+    return f"{field}: {detail['msg']}" if field else detail["msg"]
 
 
 def read(path: Path) -> History | None:
-    """The history in a file; None if there is none. Raises HistoryError."""
+    """Return the history in a file; None if there is no file. Raises HistoryError."""
     try:
         return parse(path.read_bytes(), path.name)
     except FileNotFoundError:
@@ -256,16 +262,16 @@ def read(path: Path) -> History | None:
 
 
 class Writer:
-    """Writes events to a file as they happen, for programs in Python. Not for several threads."""
+    """A file to which a program in Python writes events as they happen. Not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8", buffering=1)
 
     def write(self, event: Event) -> None:
-        """Add a line, so that it stays whatever happens next."""
+        """Write a line, which stays even if the program is killed."""
         values = event.model_dump(exclude_none=True)
         self._file.write(json.dumps(values) + "\n")
 
     def close(self) -> None:
-        """End it."""
+        """Close the file."""
         self._file.close()

@@ -1,9 +1,9 @@
-"""Which faults at which exchanges, and in which order: whatever the bound, they are spread evenly.
+"""The plan of an exploration: faults at exchanges, in an order that spreads evenly under any limit.
 
-Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, the
-middle one, and so on into the gaps between. All clients and APIs get their turn, one exchange
-each, with all faults of the template. So a smaller bound gives a beginning of what a larger one gives,
-and an exploration can be widened later.
+Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, the middle
+one, and so on into the gaps between. All clients and APIs alternate, one exchange each, with all faults of
+the template. So the runs under a smaller limit are the first ones under a larger limit, and an exploration
+can be extended later.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from barnabas.proxy.faults import FAULTS, Fault
 
 
 class Planned(NamedTuple):
-    """One run: a fault at an exchange."""
+    """A run: a fault at an exchange."""
 
     step: Step
     cut: Cut
 
 
 class Plan(NamedTuple):
-    """The runs in their order, and how many there would have been besides, by reason."""
+    """The runs in order, and the number of runs left out, by reason."""
 
     runs: tuple[Planned, ...]
     left_out: Counter[str]
@@ -41,8 +41,16 @@ def plan(
     limit: int,
     faults: tuple[Fault, ...] = FAULTS,
 ) -> Plan:
-    """Choose: `apis` are the names of those that are wanted (None: all), `per_api` bounds the
-    exchanges of one client and API, `limit` the runs."""
+    """Choose the runs.
+
+    Args:
+        steps: the recorded exchanges.
+        cuts: the faults.
+        apis: names of the APIs to include; None: all.
+        per_api: exchanges of a client and API at most.
+        limit: runs at most.
+        faults: known kinds of faults.
+    """
     left_out: Counter[str] = Counter()
     groups: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
@@ -52,7 +60,7 @@ def plan(
             left_out["of other APIs (--api)"] += len(cuts)
     chosen = []
     for group in groups.values():
-        chosen.append([group[place] for place in spread(len(group))][:per_api])
+        chosen.append([group[index] for index in spread(len(group))][:per_api])
         left_out["beyond --per-api"] += max(len(group) - per_api, 0) * len(cuts)
     runs: list[Planned] = []
     for step in _in_turn(chosen):
@@ -68,18 +76,18 @@ def plan(
 
 
 def spread(count: int) -> list[int]:
-    """All of 0 to count - 1: the ends, then the middle of each gap, then of each that is left ...
+    """Return 0 to count - 1: the ends, then the middle of each gap, then of each remaining gap ...
 
     >>> spread(9)
     [0, 8, 4, 2, 6, 1, 3, 5, 7]
     """
-    found = list(range(count))[:: max(count - 1, 1)]
+    order = list(range(count))[:: max(count - 1, 1)]
     gaps = [(0, count - 1)]
     while gaps:
-        found += [(low + high) // 2 for low, high in gaps if high - low > 1]
+        order += [(low + high) // 2 for low, high in gaps if high - low > 1]
         halves = ((low, (low + high) // 2, high) for low, high in gaps if high - low > 1)
         gaps = [gap for low, middle, high in halves for gap in ((low, middle), (middle, high))]
-    return found
+    return order
 
 
 def _in_turn(groups: Iterable[Sequence[Step]]) -> Iterable[Step]:

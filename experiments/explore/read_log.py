@@ -1,7 +1,7 @@
-"""Reads what the cluster holds, directly: confluent-kafka, once uncommitted and once committed.
+"""Reads the cluster's log directly with confluent-kafka, once uncommitted and once committed.
 
-A commit is acknowledged before its markers are in all partitions, so the second read waits a little
-for what is not decided yet.
+A commit is acknowledged before its markers are in all partitions, so the second read waits a little for
+undecided transactions.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from barnabas.experiments.explore.history import Place
-from barnabas.experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.history import TopicPartition
+from barnabas.experiments.explore.log import Log, LoggedRecord
 
 PATIENCE: Final = 10.0
-"""Seconds that the cluster may take for an answer, and without any progress in a read."""
+"""Timeout of a response, and of a read without progress, in seconds."""
 
 SETTLE: Final = 3.0
-"""Seconds that open transactions get to be decided."""
+"""Seconds to wait for the outcome of open transactions."""
 
 NEEDS: Final = "pip install 'barnabas[peers]'"
 
@@ -28,38 +28,42 @@ IdOf = Callable[[Any], str]
 
 
 class LogError(RuntimeError):
-    """The cluster can't be read, and why."""
+    """The cluster's log can't be read; the message is the reason."""
 
 
-def id_of(where: str) -> IdOf:
-    """Where a record has its id: `value`, `key` or `header:NAME`. Raises ValueError."""
-    kind, _, name = where.partition(":")
-    if where == "value":
+def id_of(source: str) -> IdOf:
+    """Return the function that extracts a record's id from `value`, `key` or `header:NAME`.
+
+    Raises:
+        ValueError: The text is none of these.
+    """
+    field, _, name = source.partition(":")
+    if source == "value":
         return lambda message: _text(message.value())
-    if where == "key":
+    if source == "key":
         return lambda message: _text(message.key())
-    if kind == "header" and name:
+    if field == "header" and name:
         return lambda message: _text(dict(message.headers() or ()).get(name))
-    raise ValueError(f"{where!r} is not a place of ids: expected value, key or header:NAME")
+    raise ValueError(f"{source!r} is not a place of ids: expected value, key or header:NAME")
 
 
 def _text(data: bytes | None) -> str:
     return (data or b"").decode(errors="backslashreplace")
 
 
-def ends(bootstrap: str) -> dict[Place, int]:
-    """Where the partitions of all topics end, but for internal ones. Raises LogError."""
+def ends(bootstrap: str) -> dict[TopicPartition, int]:
+    """Return the end offset of each partition, except of internal topics. Raises LogError."""
     admin = _kafka("admin").AdminClient({**COMMON, "bootstrap.servers": bootstrap})
     kafka = _kafka()
     latest = _kafka("admin").OffsetSpec.latest()
     try:
-        wanted = [kafka.TopicPartition(*place) for place in _places(admin)]
-        if not wanted:
+        partitions = [kafka.TopicPartition(*partition) for partition in _places(admin)]
+        if not partitions:
             return {}
-        asked = admin.list_offsets(dict.fromkeys(wanted, latest), request_timeout=PATIENCE)
+        futures = admin.list_offsets(dict.fromkeys(partitions, latest), request_timeout=PATIENCE)
         return {
-            (place.topic, place.partition): max(answer.result().offset, 0)
-            for place, answer in asked.items()
+            (partition.topic, partition.partition): max(future.result().offset, 0)
+            for partition, future in futures.items()
         }
     except kafka.KafkaException as problem:
         raise LogError(_reason(bootstrap, problem)) from None
@@ -68,88 +72,105 @@ def ends(bootstrap: str) -> dict[Place, int]:
 def read_log(
     bootstrap: str,
     topics: Iterable[str],
-    starts: Mapping[Place, int],
-    where: IdOf,
+    starts: Mapping[TopicPartition, int],
+    record_id: IdOf,
     *,
     settle: float = SETTLE,
-    own: Mapping[str, Any] | None = None,
+    broker_settings: Mapping[str, Any] | None = None,
 ) -> Log:
-    """All records of these topics from some offsets on (0 where none is given). own: what librdkafka has to
-    be told of these brokers. Raises LogError."""
+    """Return all records of topics from some offsets on.
+
+    Args:
+        bootstrap: the cluster.
+        topics: names.
+        starts: first offsets by partition; default 0.
+        record_id: extracts a record's id.
+        settle: seconds to wait for open transactions.
+        broker_settings: librdkafka's settings for these brokers.
+
+    Raises:
+        LogError: The brokers can't be read.
+    """
     kafka = _kafka()
     names = set(topics)
     if not names:
         return Log()
     try:
-        settings = {**COMMON, "bootstrap.servers": bootstrap, **(own or {})}
+        settings = {**COMMON, "bootstrap.servers": bootstrap, **(broker_settings or {})}
         admin = _kafka("admin").AdminClient(settings)
         begin = {
-            place: starts.get(place, 0)
-            for place in _places(admin, internal=True)
-            if place[0] in names
+            partition: starts.get(partition, 0)
+            for partition in _places(admin, internal=True)
+            if partition[0] in names
         }
         everything, end = _read(kafka, settings, begin, "read_uncommitted")
-        until = time.monotonic() + settle
+        deadline = time.monotonic() + settle
         committed, decided = _read(kafka, settings, begin, "read_committed")
-        while decided != end and time.monotonic() < until:
-            time.sleep(0.1)  # nothing tells when a transaction is decided
+        while decided != end and time.monotonic() < deadline:
+            time.sleep(0.1)  # there is no notification of a transaction's outcome
             committed, decided = _read(kafka, settings, begin, "read_committed")
     except kafka.KafkaException as problem:
         raise LogError(_reason(bootstrap, problem)) from None
     visible = {(message.topic(), message.partition(), message.offset()) for message in committed}
     records = []
     for message in everything:
-        at = message.topic(), message.partition(), message.offset()
-        open_still = at[2] >= decided[at[:2]]
+        position = message.topic(), message.partition(), message.offset()
+        open_still = position[2] >= decided[position[:2]]
         records.append(
-            Logged(*at, where(message), True if at in visible else None if open_still else False)
+            LoggedRecord(
+                *position,
+                record_id(message),
+                True if position in visible else None if open_still else False,
+            )
         )
     return Log(records, begin)
 
 
 def _read(
-    kafka: Any, settings: Mapping[str, Any], begin: Mapping[Place, int], isolation: str
-) -> tuple[list[Any], dict[Place, int]]:
-    """The messages of these partitions, and the offsets at which they end."""
+    kafka: Any, settings: Mapping[str, Any], begin: Mapping[TopicPartition, int], isolation: str
+) -> tuple[list[Any], dict[TopicPartition, int]]:
+    """Return the messages of these partitions, and their end offsets."""
     consumer = kafka.Consumer(
         {
             **settings,
             "group.id": "barnabas-log",  # it has to have one, and never joins it
             "enable.auto.commit": False,
             "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",  # what was deleted meanwhile is gone
+            "auto.offset.reset": "earliest",  # for records deleted meanwhile
             "isolation.level": isolation,
             "fetch.wait.max.ms": 10,
         }
     )
     bootstrap = settings["bootstrap.servers"]
-    found: list[Any] = []
-    end: dict[Place, int] = {}
+    records: list[Any] = []
+    end: dict[TopicPartition, int] = {}
     try:
-        consumer.assign([kafka.TopicPartition(*place, offset) for place, offset in begin.items()])
+        consumer.assign(
+            [kafka.TopicPartition(*partition, offset) for partition, offset in begin.items()]
+        )
         deadline = time.monotonic() + PATIENCE
         while len(end) < len(begin):
             messages = consumer.consume(1000, timeout=0.1)
             if messages:
                 deadline = time.monotonic() + PATIENCE
             elif time.monotonic() > deadline:
-                left = ", ".join(f"{t}[{p}]" for t, p in sorted(set(begin) - set(end)))
-                raise LogError(f"{bootstrap}: {left} could not be read to the end")
+                unread = ", ".join(f"{t}[{p}]" for t, p in sorted(set(begin) - set(end)))
+                raise LogError(f"{bootstrap}: {unread} could not be read to the end")
             for message in messages:
                 error = message.error()
                 if error is None:
-                    found.append(message)
+                    records.append(message)
                 elif error.code() == kafka.KafkaError._PARTITION_EOF:
                     end[message.topic(), message.partition()] = message.offset()
                 elif error.fatal() or not error.retriable():
                     raise LogError(f"{bootstrap}: {error.str()}")
     finally:
         consumer.close()
-    return found, end
+    return records, end
 
 
-def _places(admin: Any, *, internal: bool = False) -> list[Place]:
-    """All partitions; of topics whose name begins with `__` only if they are wanted."""
+def _places(admin: Any, *, internal: bool = False) -> list[TopicPartition]:
+    """Return all partitions; of topics whose name begins with `__` only if `internal` is set."""
     topics = admin.list_topics(timeout=PATIENCE).topics
     return [
         (name, partition)

@@ -20,8 +20,8 @@ from barnabas.proxy.connection.dispatch import ANSWERED
 from barnabas.proxy.matching.settings import Settings
 
 
-class Seen(Settings):
-    """One exchange. `ts` is when the request arrived, in ns since the epoch."""
+class RecordedExchange(Settings):
+    """An exchange of a run. `ts`: arrival of the request in ns since the epoch."""
 
     ts: int
     client_id: str | None
@@ -33,20 +33,20 @@ class Seen(Settings):
     """Name of the response's first error; empty: none; None: no response, or undecodable."""
     rules: tuple[str, ...] = ()
     ruled: bool = True
-    """Whether rules are asked about such a request."""
+    """Whether rules apply to the request."""
 
     @property
     def left(self) -> int | None:
-        """When the response left, in ns since the epoch."""
+        """Return the departure of the response in ns since the epoch; None: no response."""
         return None if self.latency_ms is None else self.ts + round(self.latency_ms * 1e6)
 
 
-def seen(exchange: Exchange) -> Seen:
-    """What is kept of an exchange; of its bodies only error codes are read."""
+def recorded(exchange: Exchange) -> RecordedExchange:
+    """Return the facts to record about an exchange; of its bodies only the error code is decoded."""
     ruled = exchange.key not in HEADLESS and not any(
         note in exchange.note for note in (ANSWERED, NOT_OFFERED)
     )
-    return Seen(
+    return RecordedExchange(
         ts=exchange.ts,
         client_id=exchange.client_id,
         broker=exchange.broker,
@@ -59,49 +59,49 @@ def seen(exchange: Exchange) -> Seen:
 
 
 class Step(NamedTuple):
-    """An exchange of the recorded run: what a scenario needs to meet it again."""
+    """An exchange of the recorded run, identified so that a scenario matches it in other runs."""
 
     k: int
-    """Its number in the recording, from 1, in the order in which requests arrived."""
+    """The number in the recording, from 1, in the order of requests."""
     client: str
     """The client id, as a glob."""
     api: str
     request: int
-    """How many requests of this API that client has sent before, to all brokers."""
+    """The number of preceding requests of the same client and API, to all brokers."""
     response: int | None
-    """How many responses to such requests have left before this one; None: it has none."""
+    """The number of preceding responses to such requests; None: there is no response."""
 
 
 class Steps(NamedTuple):
-    """The exchanges that a rule can meet, and how many it can't, by reason."""
+    """The exchanges that a rule can match, and the number of others, by reason."""
 
     steps: tuple[Step, ...]
     left_out: Counter[str]
 
 
-def steps(exchanges: Iterable[Seen], run: str) -> Steps:
-    """Number the exchanges of a run without faults; `run` is that run's token."""
-    ordered = sorted(exchanges, key=lambda one: one.ts)
-    clients = {one.client_id for one in ordered if one.client_id is not None}
+def steps(exchanges: Iterable[RecordedExchange], run: str) -> Steps:
+    """Identify the exchanges of a run without faults. run: the run's token."""
+    ordered = sorted(exchanges, key=lambda exchange: exchange.ts)
+    clients = {exchange.client_id for exchange in ordered if exchange.client_id is not None}
     globs = {client: _glob(client, run) for client in clients}
-    requests = _ordinals([one for one in ordered if one.ruled], globs)
-    answered = [one for one in ordered if one.ruled and one.left is not None]
-    responses = _ordinals(sorted(answered, key=lambda one: one.left or 0), globs)
-    found: list[Step] = []
+    requests = _ordinals([exchange for exchange in ordered if exchange.ruled], globs)
+    answered = [exchange for exchange in ordered if exchange.ruled and exchange.left is not None]
+    responses = _ordinals(sorted(answered, key=lambda exchange: exchange.left or 0), globs)
+    rule_steps: list[Step] = []
     left_out: Counter[str] = Counter()
-    for k, one in enumerate(ordered, start=1):
-        if one.client_id is None:
+    for k, exchange in enumerate(ordered, start=1):
+        if exchange.client_id is None:
             left_out["without a client id"] += 1
-        elif not one.ruled:
+        elif not exchange.ruled:
             left_out["to which rules do not apply"] += 1
         else:
-            numbers = requests[id(one)], responses.get(id(one))
-            found.append(Step(k, globs[one.client_id], one.api, *numbers))
-    return Steps(tuple(found), left_out)
+            numbers = requests[id(exchange)], responses.get(id(exchange))
+            rule_steps.append(Step(k, globs[exchange.client_id], exchange.api, *numbers))
+    return Steps(tuple(rule_steps), left_out)
 
 
 def _glob(client: str, run: str) -> str:
-    """A client id as a glob that meets it in all runs.
+    """Return a client id as a glob that matches it in all runs.
 
     >>> _glob("orders-5f3a-1", "5f3a"), _glob("a[1]", "5f3a")
     ('orders-*-1', 'a[[]1]')
@@ -110,17 +110,20 @@ def _glob(client: str, run: str) -> str:
     return "*".join(map(glob.escape, parts))
 
 
-def _ordinals(exchanges: list[Seen], globs: dict[str, str]) -> dict[int, int]:
-    """id() of an exchange -> how many before it its own client's glob and its API would match."""
+def _ordinals(exchanges: list[RecordedExchange], globs: dict[str, str]) -> dict[int, int]:
+    """Count the preceding exchanges that the exchange's glob and API would match.
+
+    The key is id() of the exchange.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     meets = {
         client: [other for other in set(globs.values()) if fnmatchcase(client, other)]
         for client in globs
     }
-    found = {}
-    for one in exchanges:
-        if one.client_id is None:
+    ordinals = {}
+    for exchange in exchanges:
+        if exchange.client_id is None:
             continue
-        found[id(one)] = counts[globs[one.client_id], one.api]
-        counts.update((other, one.api) for other in meets[one.client_id])
-    return found
+        ordinals[id(exchange)] = counts[globs[exchange.client_id], exchange.api]
+        counts.update((other, exchange.api) for other in meets[exchange.client_id])
+    return ordinals

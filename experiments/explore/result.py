@@ -1,4 +1,4 @@
-"""What came of one run."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Result(Settings):
-    """A run with one fault, or (k = 0) the recording without any."""
+    """The result of a run with one fault, or (k = 0) of the recording without any."""
 
     k: int = 0
     api: str = ""
@@ -20,39 +20,39 @@ class Result(Settings):
     run: str
     """The run's token."""
     reached: bool = True
-    """Whether the fault was done; if not, the run says nothing about it."""
+    """Whether the fault was done; if not, the run is inconclusive."""
     trouble: str = ""
-    """Why it could not be done to a message that it met."""
+    """The reason why a fault could not be done to a matching message."""
     exit_code: int | None
-    """Of the program; None: its time was up."""
+    """The program's exit code; None: killed after the time limit."""
     seconds: float
-    """How long it ran."""
+    """The duration of the run."""
     last_line: str = ""
-    """What it printed last, if it failed."""
+    """The last line of a failed program's output."""
     recovery_ms: float | None = None
-    """See `barnabas.experiments.explore.recovery`."""
+    """See `barnabas.experiments.explore.bench.recovery_ms`."""
     history: bool
     """Whether the program wrote one."""
     findings: tuple[Finding, ...] = ()
     repeated: int = 0
-    """How often it was run again because it failed, and ..."""
+    """The number of repetitions of a failing run, and ..."""
     reproduced: int = 0
-    """... in how many of these runs all of it was found again."""
+    """... the number of these runs with all of its findings."""
 
     @property
     def failed(self) -> bool:
-        """Whether anything was found: the program's failure is such a thing."""
+        """Return whether the program failed, or there are findings."""
         return self.exit_code != 0 or bool(self.findings)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What was found, in a word each; that the program failed is one of them."""
+        """Return the kinds of findings, with `failed` for a failed program."""
         failed = ("failed",) if self.exit_code != 0 else ()
-        return frozenset((*failed, *(found.kind for found in self.findings)))
+        return frozenset((*failed, *(finding.kind for finding in self.findings)))
 
     @property
     def outcome(self) -> str:
-        """In a word or two."""
+        """Return the outcome in a word or two."""
         if self.exit_code is None:
             return f"still running after {self.seconds:.0f} s"
         if self.exit_code < 0:
@@ -67,14 +67,14 @@ class Result(Settings):
 
     @property
     def details(self) -> str:
-        """What was found, in a line."""
-        said = [f"{found.kind}: {found.text}" for found in self.findings]
+        """Return the findings in a line."""
+        parts = [f"{finding.kind}: {finding.text}" for finding in self.findings]
         if self.exit_code != 0 and self.last_line:
-            said.append(self.last_line)
+            parts.append(self.last_line)
         if not self.reached:
-            said.append(
+            parts.append(
                 f"inconclusive: {self.trouble}"
                 if self.trouble
                 else "inconclusive: the exchange did not occur"
             )
-        return "; ".join(said)
+        return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""A scenario file of an exploration, read again: what a run does, and to what."""
+"""The fault and the exchange of a run, read from its scenario's file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from barnabas.specs.frames import Direction
 
 
 class Target(NamedTuple):
-    """One run's fault."""
+    """The fault of a run."""
 
     k: int
-    """The number of its exchange in the recording, as the file's name says; 0 if it does not."""
+    """The number of the exchange in the recording, from the file's name; 0 if it has none."""
     api: str
     client: str
     cut: str
@@ -27,12 +27,20 @@ class Target(NamedTuple):
 
 
 def target(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> Target:
-    """What a scenario with one rule does. Raises proxy.scenario.ScenarioError, or ValueError if it has
-    not one rule about one API.
+    r"""Return the fault of a scenario with one rule.
 
     >>> rule = "{name: cut, match: {api: Fetch, client_id: c}, do: close}"
-    >>> target(f"version: 1\\nrules: [{rule}]", "012-Fetch-cut.yaml")[:5]
+    >>> target(f"version: 1\nrules: [{rule}]", "012-Fetch-cut.yaml")[:5]
     (12, 'Fetch', 'c', 'cut', 'request')
+
+    Args:
+        text: YAML.
+        name: of the file.
+        faults: known kinds of faults.
+
+    Raises:
+        ScenarioError: The text is not a valid scenario (barnabas.proxy.scenario).
+        ValueError: It has not one rule for one API.
     """
     scenario = loads(text, name, faults)
     match scenario.rules:

@@ -21,7 +21,7 @@ from barnabas.fuzz.bench_broker.responses.fetch import empty, read_from
 from barnabas.fuzz.bench_broker.responses.registry import RESPONSES
 from barnabas.fuzz.bench_broker.responses.request import Request
 from barnabas.fuzz.cases.case import Delivery
-from barnabas.peers.recorded.offered import offered
+from barnabas.peers.recorded.api_versions import api_versions_response
 from barnabas.specs.frames import Direction, RequestHead, Short, request_head
 from barnabas.specs.headers import encode_header
 from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE, SHARE_FETCH
@@ -153,7 +153,7 @@ class Broker:
 @functools.lru_cache(maxsize=1024)
 def _offered(version: int, offer: tuple[tuple[int, tuple[int, int]], ...]) -> bytes:
     """Return the body of an ApiVersions response; cached, since every session begins with it."""
-    return offered(version, dict(offer), features(dict(offer)))
+    return api_versions_response(version, dict(offer), features(dict(offer)))
 
 
 def framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:

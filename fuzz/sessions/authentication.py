@@ -15,7 +15,7 @@ from barnabas.fuzz.sessions.bodies import body
 from barnabas.fuzz.sessions.live_values import TOKENS, Values
 from barnabas.fuzz.sessions.login import NAMED, authenticate, default_credentials, handshake, nonce
 from barnabas.fuzz.sessions.session import Session, Stage, Steps
-from barnabas.peers.replay.authentication import HASHES, Refused, tokens_of
+from barnabas.peers.replay.authentication import HASHES, AuthenticationError, tokens_of
 from barnabas.specs import keys
 
 _NONCE: Final = TOKENS[0][1].decode()
@@ -68,7 +68,7 @@ def _challenged(mechanism: str, stage: Stage) -> Steps:
     challenge = yield from authenticate(next(tokens))
     try:
         return _live(tokens.send(challenge).decode())
-    except Refused:
+    except AuthenticationError:
         return {}
 
 

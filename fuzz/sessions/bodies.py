@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from barnabas.fuzz.generators.containers import names, packing
 from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
-from barnabas.peers.replay.versions import pruned
+from barnabas.peers.replay.versions import prune
 from barnabas.specs import keys
 from barnabas.specs.records import build
 from barnabas.specs.records.record import Record
@@ -55,7 +55,7 @@ def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
     whole = _BODIES.get(key)
     if whole is None:
         return None
-    return pruned({**whole, **changes}, api(key).request.layout(version))
+    return prune({**whole, **changes}, api(key).request.layout(version))
 
 
 def produce(

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.sessions.session import Request, Steps, Stuck
-from barnabas.peers.replay.authentication import Credentials, Refused, tokens_of
+from barnabas.peers.replay.authentication import AuthenticationError, Credentials, tokens_of
 from barnabas.specs import keys
 from barnabas.specs.error_codes import error_name
 
@@ -41,7 +41,7 @@ def login(credentials: Credentials, number: int) -> Steps:
             token = tokens.send((yield from authenticate(token)))
     except StopIteration:
         return {}
-    except Refused as problem:
+    except AuthenticationError as problem:
         raise Stuck(str(problem)) from None
 
 

@@ -135,7 +135,7 @@ class ApacheService:
         jvm = self._cluster.nodes[NODE].jvm
         if jvm.pid is not None:
             return None
-        return Death(jvm.exit_code if jvm.exit_code is not None else 0, jvm.said()[-LAST_WORDS:])
+        return Death(jvm.exit_code if jvm.exit_code is not None else 0, jvm.output()[-LAST_WORDS:])
 
     def log(self) -> tuple[str, ...]:
         """Return the log entries since the last call."""

@@ -18,6 +18,7 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.log_entries import LogFollower
 from barnabas.fuzz.targets.process_usage import rss
 from barnabas.location import ROOT
+from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.kfake import NAME, kfake_program
@@ -69,13 +70,12 @@ class EmbeddedService:
         path = Path(self._folder.name) / "log.txt"
         path.write_bytes(b"")
         with path.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 (a program of ours)
+            self._process = processes.start(
                 program.line,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env={**os.environ, **program.environment},
-                start_new_session=True,
             )
         assert self._process.stdout is not None  # noqa: S101
         line = self._process.stdout.readline().decode().strip()
@@ -90,8 +90,7 @@ class EmbeddedService:
         """End the program."""
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            process.wait()
+            processes.end(process)
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()

@@ -73,4 +73,4 @@ def _facts(decoded: Decoded) -> tuple[tuple[str, object], ...]:
         if decoded.wrote is None
         else ("wrote", digest(decoded.wrote))
     )
-    return (("left", decoded.left), result)
+    return (("left", decoded.remaining), result)

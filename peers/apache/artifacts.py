@@ -1,8 +1,7 @@
-"""Jars by their Maven coordinates: resolved and downloaded with jgo, without mvn, and kept.
+"""Jars by Maven coordinates, resolved and downloaded with jgo, without mvn, and kept in a repository.
 
-They go to `$M2_REPO` if that is set, else to `barnabas/maven` in the user's cache directory
-(`$XDG_CACHE_HOME`, ~/.cache). Beside them a class path that is complete is noted, so that the next
-start asks nobody and works offline.
+The repository is `$M2_REPO`, or `barnabas/maven` in the user's cache directory (`$XDG_CACHE_HOME`, ~/.cache).
+A complete class path is noted next to it, so that the next start works offline.
 """
 
 from __future__ import annotations
@@ -22,19 +21,21 @@ from barnabas.location import cache
 from barnabas.peers.apache.errors import UnavailableError
 
 NEWEST: Final = 8
-"""Versions that are named where there is none such."""
+"""Versions to list when the requested one is missing."""
 
 
 def repository() -> Path:
-    """Where the jars are, laid out as Maven does."""
+    """Return the folder of the downloaded jars, laid out as a Maven repository."""
     return Path(os.environ.get("M2_REPO") or cache() / "maven")
 
 
 def class_path(coordinates: Sequence[str]) -> tuple[Path, ...]:
-    """The jars of some artifacts (`group:name:version`) and of all that they need to run.
+    """Return the jars of some artifacts (`group:name:version`) and of their runtime dependencies.
 
-    What is missing is downloaded, saying so on stderr. Raises UnavailableError, in one line, if it
-    can't be had.
+    Missing jars are downloaded, with a progress line on stderr.
+
+    Raises:
+        UnavailableError: A jar can't be downloaded; the message is one line.
     """
     note = cache() / "classpaths" / f"{_name(coordinates)}.json"
     with contextlib.suppress(OSError, ValueError):
@@ -53,14 +54,14 @@ def class_path(coordinates: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _name(coordinates: Sequence[str]) -> str:
-    """A file name for some coordinates: the first one's, and a digest of all."""
+    """Return a file name for coordinates: the first coordinates, and a digest of all."""
     digest = hashlib.sha256(" ".join(coordinates).encode()).hexdigest()[:12]
     return "-".join([*coordinates[0].split(":")[1:], digest])
 
 
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Only one at a time downloads: artifacts share what they need, and jgo does not expect another."""
+    """Hold a lock while downloading: artifacts share dependencies, and jgo expects no other process."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -75,19 +76,19 @@ def _download(coordinates: Sequence[str]) -> tuple[Path, ...]:
             "real brokers are downloaded with jgo: pip install 'barnabas[apache]'"
         ) from None
     context = MavenContext(resolver=PythonResolver(), repo_cache=repository(), local_repos=[])
-    wanted = [
+    dependencies = [
         context.create_dependency(Coordinate(group, name, version, scope="compile"))
         for group, name, version in (coordinate.split(":") for coordinate in coordinates)
     ]
     try:
         with _progress(f"resolving {coordinates[0]}") as say:
-            inputs, needed = context.resolver.resolve(wanted)
-            used = [*inputs, *needed]  # not those for tests, nor what others provide
+            inputs, needed = context.resolver.resolve(dependencies)
+            used = [*inputs, *needed]  # not the test and provided scopes
             jars = []
             for i, dependency in enumerate(used, start=1):
                 jars.append(_whole(dependency.artifact))
                 say(f"downloading {coordinates[0]}: {i} of {len(used)} jars")
-    except RuntimeError as problem:  # how jgo says that a repository has no such artifact
+    except RuntimeError as problem:  # jgo's error for an artifact that the repository lacks
         group, name, version = coordinates[0].split(":")
         if f"{group}:{name}:pom:{version} " in str(problem):
             raise UnavailableError(_no_release(context, group, name, version)) from None
@@ -96,7 +97,7 @@ def _download(coordinates: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _no_release(context: Any, group: str, name: str, version: str) -> str:
-    """That there is no such version, and which there are: the newest, as Maven Central says itself."""
+    """Return an error message for a missing version, with the newest versions that Maven Central has."""
     project = context.project(group, name)
     versions: list[str] = []
     with contextlib.suppress(OSError, RuntimeError):  # it has no such artifact at all
@@ -108,10 +109,10 @@ def _no_release(context: Any, group: str, name: str, version: str) -> str:
 
 
 def _whole(artifact: Any) -> Path:
-    """An artifact's jar; downloaded again if an earlier download was cut off."""
-    kept: Path = artifact.cached_path
-    if kept.exists() and not zipfile.is_zipfile(kept):
-        kept.unlink()
+    """Return an artifact's jar, downloaded again if an earlier download was cut off."""
+    cached: Path = artifact.cached_path
+    if cached.exists() and not zipfile.is_zipfile(cached):
+        cached.unlink()
     jar = Path(artifact.resolve())
     if not zipfile.is_zipfile(jar):
         jar.unlink()
@@ -121,30 +122,30 @@ def _whole(artifact: Any) -> Path:
 
 @contextlib.contextmanager
 def _progress(text: str) -> Iterator[Any]:
-    """A line on stderr that is written over where there is a terminal; else only its first state."""
-    shown = sys.stderr.isatty()
+    """Show a line on stderr that a terminal overwrites; elsewhere only its first text is printed."""
+    on_terminal = sys.stderr.isatty()
 
     def say(line: str) -> None:
-        if shown:
+        if on_terminal:
             sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()
 
-    sys.stderr.write(text if shown else f"{text} ...\n")
+    sys.stderr.write(text if on_terminal else f"{text} ...\n")
     sys.stderr.flush()
     try:
         yield say
     finally:
-        if shown:
+        if on_terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
 
 def _reason(coordinates: Sequence[str], problem: Exception) -> str:
-    """Why artifacts could not be had, in one line."""
-    wanted = " ".join(coordinates)
+    """Return one line with the reason for a failed download."""
+    names = " ".join(coordinates)
     text = " ".join(str(problem).split())
     if "not found in remote repositories" in text:
-        return f"Maven Central lacks a part of {wanted}: {text.partition(' not found')[0]}"
+        return f"Maven Central lacks a part of {names}: {text.partition(' not found')[0]}"
     if type(problem).__module__.startswith("requests"):
         text = f"no answer from Maven Central ({type(problem).__name__})"
-    return f"could not download {wanted} (needed once): {text}"
+    return f"could not download {names} (needed once): {text}"

@@ -25,17 +25,17 @@ from barnabas.peers.apache.versions import Mode, Release
 
 BROKER_HEAP: Final = "256m"
 OTHER_HEAP: Final = "64m"
-"""ZooKeeper's, and that of the tool that formats."""
+"""The heap of ZooKeeper and of the formatting tool."""
 
 FORMATTED_SINCE: Final = (4, 0)
-"""Since then a cluster's features beside metadata.version come from its formatting (KIP-1022)."""
+"""The first version whose formatting sets features besides metadata.version (KIP-1022)."""
 
 LOG4J_UNTIL: Final = (1, 1)
-"""From then on a logger is added to the artifacts, and told by a flag what to print (jvm.py)."""
+"""The first version with a logger among the artifacts, which flags configure (jvm.py)."""
 
 
 def plan(release: Release, mode: Mode, nodes: int, directory: Path) -> Plan:
-    """A cluster of so many brokers in a directory, with ports that are free now."""
+    """Plan a cluster of `nodes` brokers in a directory, with ports that are free now."""
     zookeeper, *ports = free_ports(1 + 3 * nodes)
     each = zip(ports[::3], ports[1::3], ports[2::3], strict=True)
     return Plan(
@@ -48,14 +48,14 @@ def plan(release: Release, mode: Mode, nodes: int, directory: Path) -> Plan:
 
 
 def free_ports(count: int) -> list[int]:
-    """So many different ports that the system says are free; another process may still take one."""
+    """Return `count` different ports that the system reports as free; another process may still take one."""
     with contextlib.ExitStack() as held:
         sockets = [held.enter_context(socket.create_server((HOST, 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in sockets]
+        return [server.getsockname()[1] for server in sockets]
 
 
 def _cluster_id() -> str:
-    """A random UUID in Kafka's base64; one with a hyphen in front would look like an option."""
+    """Return a random UUID in Kafka's base64; a leading hyphen would look like an option."""
     while (text := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()).startswith("-"):
         pass
     return text.rstrip("=")
@@ -93,10 +93,9 @@ class Boot(NamedTuple):
         return self._jvm(name, main, node.directory, BROKER_HEAP, self.levels)
 
     def format_storage(self, patience: float) -> None:
-        """Make the brokers' directories those of a new KRaft cluster, where that takes Kafka's tool.
+        """Format the brokers' directories for a new KRaft cluster, where that needs Kafka's tool.
 
-        It runs for the first node; the others get a copy of what it says about the cluster. Raises
-        BootError.
+        It runs for the first node; the others get a copy of its output about the cluster. Raises BootError.
         """
         plan = self.plan
         if plan.mode is not Mode.KRAFT or plan.release.number < FORMATTED_SINCE:
@@ -123,7 +122,7 @@ class Boot(NamedTuple):
         flags = (*release.flags, *(logging_flags(levels) if levels else ()))
         if release.number < LOG4J_UNTIL:
             logging = directory / "log4j.properties"
-            own = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
-            logging.write_text(LOG4J + own)
+            options = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
+            logging.write_text(LOG4J + options)
             flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
         return Jvm(name, command(self.jars, main, heap=heap, flags=flags), directory / "log.txt")

@@ -6,51 +6,36 @@ Producers need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from barnabas.peers.apache.java_process import PROGRAM, JavaError, JavaProcess
 from barnabas.peers.apache.versions import LOGGER, release
 
-__all__ = ["Decoded", "JavaClient", "JavaError", "Received", "Transaction"]
-
-
-class Received(NamedTuple):
-    """A record that a consumer got; key and value are bytes or None."""
-
-    topic: str
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
-
-
-class Transaction(NamedTuple):
-    """A transaction in which records are sent, and offsets of a group are committed."""
-
-    outcome: Literal["commit", "abort"] | None
-    """How it ends; None: it is none."""
-    group: str | None = None
-    offsets: Mapping[int, int] = {}
-    """By partition of the records' topic."""
+__all__ = ["Decoded", "JavaClient", "JavaError", "as_bytes", "as_text"]
 
 
 class Decoded(NamedTuple):
-    """What Kafka's own classes made of a frame: its bytes as they write them (None: they can't), how many
-    bytes they left alone, and the exception with which they refused it or did not write it."""
+    """The result of decoding a frame with Kafka's own classes and encoding it again."""
 
     wrote: bytes | None
-    left: int
+    remaining: int
     refused: str
     unwritten: str
 
 
 class JavaClient:
-    """Producers and consumers of one version of kafka-clients, from `with` to its end.
+    """A process with producers and administrators of one version of kafka-clients, from `with` to its end.
 
-    settings: for all of them, e.g. {"bootstrap.servers": cluster.bootstrap}. program: a module that serves
-    more calls than `client_process`. Raises UnknownVersionError, and when started UnavailableError if Java,
-    the artifacts or JPype are missing. A call that is interrupted (KeyboardInterrupt, a test's timeout) ends
-    the process: all later ones raise JavaError.
+    A call that is interrupted (KeyboardInterrupt, a test's timeout) ends the process: all later calls raise
+    JavaError.
+
+    Args:
+        version: of kafka-clients. Raises UnknownVersionError.
+        settings: of all clients, e.g. {"bootstrap.servers": cluster.bootstrap}.
+        program: a module that serves more calls than `client_process`.
+
+    Raises:
+        UnavailableError: At the start of `with`: Java, the artifacts or JPype are missing.
     """
 
     def __init__(self, version: str, settings: Mapping[str, str], program: str = PROGRAM) -> None:
@@ -68,7 +53,7 @@ class JavaClient:
 
     @property
     def pid(self) -> int | None:
-        """The process, None while there is none."""
+        """Return the process id; None before the start and after the end."""
         return None if self._process.popen is None else self._process.popen.pid
 
     def produce(
@@ -78,23 +63,20 @@ class JavaClient:
         *,
         settings: Mapping[str, str] | None = None,
         partitions: Sequence[int] | None = None,
-        transaction: Transaction | None = None,
     ) -> list[tuple[int, int]]:
-        """Send records with a new producer and wait for all; gives partition and offset of each.
+        """Send records with a new producer, and return the partition and offset of each.
 
-        partitions: where each goes, None if the producer chooses. transaction: in which they are sent;
-        with one, settings has a `transactional.id`. Raises JavaError.
+        partitions: the partition of each record; None leaves the choice to the producer.
+
+        Raises:
+            JavaError: A send or the producer failed.
         """
-        about = transaction or Transaction(None)
         answer = self.ask(
             "produce",
             settings,
             topic=topic,
-            values=[_text(one) for one in values],
+            values=[as_text(value) for value in values],
             partitions=None if partitions is None else list(partitions),
-            outcome=about.outcome,
-            group=about.group,
-            offsets=list(about.offsets.items()),
         )
         return [(partition, offset) for partition, offset in answer["sent"]]
 
@@ -107,77 +89,73 @@ class JavaClient:
         rate: int,
         settings: Mapping[str, str] | None = None,
     ) -> list[int]:
-        """Send records of so many bytes, so many a second, with a new producer.
+        """Send records at a fixed rate with a new producer, and return each record's latency in microseconds.
 
-        Gives the microseconds from each one's sending (or when it was due, if that was before) to
-        its acknowledgement. To a single broker: what comes in another order is not told apart.
-        Raises JavaError.
+        A latency counts from the sending of a record, or from its due time if that was earlier, to its
+        acknowledgement. The topic needs a single broker: acknowledgements are taken in the order of sending.
+        size: bytes of each value. rate: records a second.
+
+        Raises:
+            JavaError: A send failed.
         """
         answer = self.ask("pace", settings, topic=topic, count=count, size=size, rate=rate)
         took: list[int] = answer["took"]
         return took
 
-    def consume(
-        self,
-        topic: str,
-        count: int,
-        *,
-        group: str,
-        settings: Mapping[str, str] | None = None,
-        seconds: float = 20.0,
-    ) -> list[Received]:
-        """Join a group with a new consumer, read until there are so many records, commit, leave.
+    def create_topic(
+        self, topic: str, partitions: int, settings: Mapping[str, str] | None = None
+    ) -> None:
+        """Create a topic with one replica, and wait until its partitions have leaders.
 
-        Gives those that came in so many seconds, from the group's offset or the beginning. Raises
-        JavaError.
+        Raises:
+            JavaError: AdminClient reported an error, such as TopicExistsException.
         """
-        own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
-        answer = self.ask("consume", own, topic=topic, count=count, seconds=seconds)
-        return [
-            Received(topic, partition, offset, _bytes(key), _bytes(value))
-            for topic, partition, offset, key, value in answer["received"]
-        ]
-
-    def administer(
-        self, call: str, *, settings: Mapping[str, str] | None = None, **about: Any
-    ) -> dict[str, Any]:
-        """A call of AdminClient, with its answer; see `barnabas.peers.apache.client_admin` for what there is.
-
-        about: `topic` and `partitions`, as the call needs. Raises JavaError.
-        """
-        return self.ask("administer", settings, call=call, **about)
+        self.ask("create_topic", settings, topic=topic, partitions=partitions)
 
     def decodes(self) -> dict[int, tuple[int, int]]:
-        """API key -> the first and the last version that there are classes for. Raises JavaError, also of
-        releases that have none."""
+        """Return the first and last version that has generated classes, by API key.
+
+        Raises:
+            JavaError: The release has no generated classes.
+        """
         versions = self.ask("decodes", None)["versions"]
         return {key: (first, last) for key, first, last in versions}
 
     def decode(self, frames: Sequence[tuple[int, int, str, bytes]]) -> list[Decoded]:
-        """Read frames, and write them again: (API key, version, "request" or "response", the frame without
-        its size) each. Raises JavaError."""
-        messages = [[key, version, way, _text(frame)] for key, version, way, frame in frames]
+        """Decode frames with Kafka's classes, and encode the results again.
+
+        Args:
+            frames: API key, version, "request" or "response", and the frame without its size.
+
+        Raises:
+            JavaError: The call itself failed; a frame that Kafka refuses is in the result.
+        """
+        messages = [
+            [key, version, direction, as_text(frame)] for key, version, direction, frame in frames
+        ]
         return [
             Decoded(
-                _bytes(one.get("wrote")),
-                one.get("left", 0),
-                one.get("refused", ""),
-                one.get("unwritten", ""),
+                as_bytes(result.get("wrote")),
+                result.get("left", 0),
+                result.get("refused", ""),
+                result.get("unwritten", ""),
             )
-            for one in self.ask("decode", None, messages=messages)["read"]
+            for result in self.ask("decode", None, messages=messages)["read"]
         ]
 
     def ask(
-        self, what: str, settings: Mapping[str, str] | None = None, **rest: Any
+        self, call: str, settings: Mapping[str, str] | None = None, **arguments: Any
     ) -> dict[str, Any]:
-        """Make a call of the program, and return its answer. Raises JavaError."""
-        own = {**self._settings, **(settings or {})}
-        return self._process.ask({"do": what, "settings": own, **rest})
+        """Make a call of the program, and return its response. Raises JavaError."""
+        merged = {**self._settings, **(settings or {})}
+        return self._process.ask({"do": call, "settings": merged, **arguments})
 
 
-def _text(value: bytes) -> str:
+def as_text(value: bytes) -> str:
+    """Encode bytes as characters 0 to 255, for JSON."""
     return value.decode("latin-1")
 
 
-def _bytes(value: str | None) -> bytes | None:
+def as_bytes(value: str | None) -> bytes | None:
+    """Decode bytes from characters 0 to 255."""
     return None if value is None else value.encode("latin-1")

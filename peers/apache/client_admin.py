@@ -1,4 +1,4 @@
-"""Admin calls, in a Java client's process: AdminClient came with 0.11 (KIP-117) and grew."""
+"""AdminClient (since 0.11, KIP-117) in a Java client's process: creates topics."""
 
 from __future__ import annotations
 
@@ -10,54 +10,52 @@ import jpype
 from barnabas.peers.apache.client_values import java_list, package, properties, until
 
 _NOT_YET: Final = ("UnknownTopicOrPartition", "LeaderNotAvailable", "NotLeader")
-"""How the exceptions begin that say that a broker does not know of a new partition."""
+"""Prefixes of the exceptions of a broker that does not know a new partition yet."""
 _PATIENCE: Final = 20.0
-"""Seconds in which all brokers know of it."""
-
-Call = Callable[[Any, dict[str, Any]], dict[str, Any]]
+"""Seconds until all brokers have to know a new topic."""
 
 
-def administer(request: dict[str, Any]) -> dict[str, Any]:
-    """Make one of the calls below, with a new AdminClient."""
-    client = package("admin").AdminClient.create(properties(request["settings"]))
+def create_topic(request: dict[str, Any]) -> dict[str, Any]:
+    """Create a topic, and wait until its partitions have leaders."""
+    return with_admin(request, create)
+
+
+def with_admin(
+    request: dict[str, Any], call: Callable[[Any, dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Make a call with a new AdminClient; its answer is empty."""
+    admin = package("admin").AdminClient.create(properties(request["settings"]))
     try:
-        return CALLS[request["call"]](client, request)
+        call(admin, request)
+        return {}
     finally:
-        client.close()
+        admin.close()
 
 
-def _create(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    new = package("admin").NewTopic(request["topic"], request["partitions"], jpype.JShort(1))
-    client.createTopics(java_list(new)).all().get()
-    _await_leaders(client, request["topic"], request["partitions"])
-    return {}
+def create(admin: Any, request: dict[str, Any]) -> None:
+    """Create a topic with one replica, and wait until its partitions have leaders."""
+    topic = package("admin").NewTopic(request["topic"], request["partitions"], jpype.JShort(1))
+    admin.createTopics(java_list(topic)).all().get()
+    await_leaders(admin, request["topic"], request["partitions"])
 
 
-def _grow(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    wanted = package("admin").NewPartitions.increaseTo(request["partitions"])
-    changes = jpype.java.util.Collections.singletonMap(request["topic"], wanted)
-    client.createPartitions(changes).all().get()
-    _await_leaders(client, request["topic"], request["partitions"])
-    return {}
-
-
-def _await_leaders(client: Any, topic: str, partitions: int) -> None:
-    """Until the leaders have their logs, where that can be asked (2.5, KIP-396).
+def await_leaders(admin: Any, topic: str, partitions: int) -> None:
+    """Wait until the leaders have their logs, where AdminClient can list offsets (2.5, KIP-396).
 
     A broker knows a new topic a moment before it can write to it. If it refuses the first batch of an
-    idempotent producer then and takes the second one (of a producer that a partition has not seen it
-    takes any sequence), the first one is out of order for ever: the send ends after 120 s.
+    idempotent producer then and takes the second one, the first batch is out of order for ever, because
+    a partition accepts any sequence from a producer that it has not seen. The send ends after 120 s.
     """
-    if not hasattr(client, "listOffsets"):
+    if not hasattr(admin, "listOffsets"):
         return
-    asked = jpype.java.util.HashMap()
+    ends = jpype.java.util.HashMap()
     for number in range(partitions):
-        place = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, number)
-        asked.put(place, package("admin").OffsetSpec.latest())
+        partition = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, number)
+        ends.put(partition, package("admin").OffsetSpec.latest())
 
     def led() -> bool:
         try:
-            client.listOffsets(asked).all().get()
+            admin.listOffsets(ends).all().get()
         except jpype.JException as problem:
             if not str(problem.getCause().getClass().getSimpleName()).startswith(_NOT_YET):
                 raise
@@ -65,16 +63,3 @@ def _await_leaders(client: Any, topic: str, partitions: int) -> None:
         return True
 
     until(led, _PATIENCE, lambda: f"{topic} has no leaders yet")
-
-
-def _delete(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    client.deleteTopics(java_list(request["topic"])).all().get()
-    return {}
-
-
-CALLS: Final[dict[str, Call]] = {
-    "create": _create,
-    "grow": _grow,
-    "delete": _delete,
-}
-"""What can be called; createPartitions since 1.0 (KIP-195)."""

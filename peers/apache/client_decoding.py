@@ -1,7 +1,7 @@
-"""Messages read and written again by Kafka's own classes, in a Java client's process.
+"""Messages decoded and encoded again by Kafka's own classes, in a Java client's process.
 
-The generated classes of org.apache.kafka.common.message came with 2.4, in this form with 3.0. Reading is
-done as a broker does it: without asking whether all bytes were needed.
+The generated classes of org.apache.kafka.common.message came with 2.4, in this form with 3.0. Decoding
+ignores remaining bytes, as a broker does.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ _KEYS = range(128)
 
 
 def decode(request: dict[str, Any]) -> dict[str, Any]:
-    """Read frames without their sizes: [key, version, "request" or "response", bytes] each."""
-    return {"read": [_read(*one) for one in request["messages"]]}
+    """Decode frames without sizes ([key, version, "request" or "response", bytes]) and encode them again."""
+    return {"read": [_read(*message) for message in request["messages"]]}
 
 
 def decodes(request: dict[str, Any]) -> dict[str, Any]:
-    """The versions that there are classes for: [key, first, last] of each API."""
+    """Return [key, first version, last version] of each API with generated classes."""
     types = jpype.JPackage("org.apache.kafka.common.message").ApiMessageType
-    found = []
+    versions = []
     for key in _KEYS:
         try:
-            one = types.fromApiKey(jpype.JShort(key))
+            api = types.fromApiKey(jpype.JShort(key))
         except jpype.JException:
             continue
-        found.append([key, int(one.lowestSupportedVersion()), _last(one)])
-    return {"versions": found}
+        versions.append([key, int(api.lowestSupportedVersion()), _last(api)])
+    return {"versions": versions}
 
 
-def _last(one: Any) -> int:
+def _last(api: Any) -> int:
     try:
-        return int(one.highestSupportedVersion(True))  # those that are not stable yet, too (3.4)
+        return int(api.highestSupportedVersion(True))  # those that are not stable yet, too (3.4)
     except TypeError:
-        return int(one.highestSupportedVersion())
+        return int(api.highestSupportedVersion())
 
 
 def _read(key: int, version: int, direction: str, text: str) -> dict[str, Any]:
@@ -56,12 +56,12 @@ def _read(key: int, version: int, direction: str, text: str) -> dict[str, Any]:
             message.read(readable, jpype.JShort(number))
     except jpype.JException as problem:
         return {"refused": str(problem)}
-    left = int(buffer.remaining())
+    remaining = int(buffer.remaining())
     try:
         wrote = "".join(_written(common, message, number) for message, number in parts)
     except jpype.JException as problem:
-        return {"left": left, "unwritten": str(problem)}
-    return {"left": left, "wrote": wrote}
+        return {"left": remaining, "unwritten": str(problem)}
+    return {"left": remaining, "wrote": wrote}
 
 
 def _written(common: Any, message: Any, version: int) -> str:

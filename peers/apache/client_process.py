@@ -1,8 +1,8 @@
-"""What runs in a Java client's process: `python -m barnabas.peers.apache.client_process JAVA CLASSPATH`.
+"""The program of a Java client's process: `python -m barnabas.peers.apache.client_process JAVA CLASSPATH`.
 
-Reads a JSON object a line and answers each with one that has its number (see barnabas.peers.apache.client);
-bytes are strings of the characters 0 to 255. Java's own output goes to stderr. The names are those
-of the package org.apache.kafka.clients.
+It reads a JSON object a line and writes a response with the same number for each (see
+barnabas.peers.apache.client); bytes are strings of the characters 0 to 255. Java's own output goes to stderr.
+The names are those of the package org.apache.kafka.clients.
 """
 
 from __future__ import annotations
@@ -21,17 +21,9 @@ from typing import Any, Final
 
 import jpype
 
-from barnabas.peers.apache.client_admin import administer
+from barnabas.peers.apache.client_admin import create_topic
 from barnabas.peers.apache.client_decoding import decode, decodes
-from barnabas.peers.apache.client_values import (
-    array,
-    java_list,
-    new_consumer,
-    new_producer,
-    package,
-    poll_timeout,
-    string,
-)
+from barnabas.peers.apache.client_values import array, new_producer, package
 from barnabas.peers.apache.java import library
 from barnabas.peers.apache.jvm import QUICK
 
@@ -39,36 +31,30 @@ _FLAGS: Final = ("-Xmx128m", *QUICK)
 
 
 def produce(request: dict[str, Any]) -> dict[str, Any]:
-    """Send values to a topic, in a transaction if `outcome` says how that ends."""
-    record = package("producer").ProducerRecord
-    topic, values = request["topic"], [array(value) for value in request["values"]]
+    """Send values to a topic."""
     producer = new_producer(request["settings"])
     try:
-        if request["outcome"]:
-            producer.initTransactions()
-            producer.beginTransaction()
-        if request["partitions"] is None:
-            records = [record(topic, value) for value in values]
-        else:
-            pairs = zip(request["partitions"], values, strict=True)
-            records = [record(topic, jpype.JInt(number), None, value) for number, value in pairs]
-        waiting = [producer.send(one) for one in records]
-        sent = [one.get() for one in waiting]
-        if request["group"]:
-            _commit(producer, topic, request["group"], request["offsets"])
-        if request["outcome"] == "commit":
-            producer.commitTransaction()
-        elif request["outcome"] == "abort":
-            producer.abortTransaction()
-        return {"sent": [(int(one.partition()), int(one.offset())) for one in sent]}
+        futures = [producer.send(record) for record in records_of(request)]
+        results = [future.get() for future in futures]
+        return {"sent": [(int(result.partition()), int(result.offset())) for result in results]}
     finally:
         producer.close()
 
 
-def pace(request: dict[str, Any]) -> dict[str, Any]:
-    """Send records at a fixed rate, whatever becomes of them; microseconds that each one took.
+def records_of(request: dict[str, Any]) -> list[Any]:
+    """Return the ProducerRecords of a request to send values."""
+    record = package("producer").ProducerRecord
+    topic, values = request["topic"], [array(value) for value in request["values"]]
+    if request["partitions"] is None:
+        return [record(topic, value) for value in values]
+    pairs = zip(request["partitions"], values, strict=True)
+    return [record(topic, jpype.JInt(number), None, value) for number, value in pairs]
 
-    One that could not be sent when it was due counts from then.
+
+def pace(request: dict[str, Any]) -> dict[str, Any]:
+    """Send records at a fixed rate, and return each record's latency in microseconds.
+
+    A record that was sent late counts from its due time.
     """
     producer = new_producer(request["settings"])
     record = package("producer").ProducerRecord(request["topic"], array("x" * request["size"]))
@@ -94,70 +80,37 @@ def pace(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wait_for_all(under_way: SimpleQueue[tuple[int, Any] | None]) -> list[int]:
-    """The times of records under way, which are acknowledged in their order."""
+    """Return the latencies of sent records, in the order of sending, until None arrives."""
     took = []
-    while (one := under_way.get()) is not None:
-        due, sent = one
+    while (record := under_way.get()) is not None:
+        due, sent = record
         sent.get()
         took.append((time.perf_counter_ns() - due) // 1000)
     return took
 
 
-def _commit(producer: Any, topic: str, group: str, offsets: list[tuple[int, int]]) -> None:
-    """Offsets of a group, in a transaction; it is named by ConsumerGroupMetadata since 2.5 (KIP-447)."""
-    consumers = package("consumer")
-    positions = jpype.java.util.HashMap()
-    for partition, offset in offsets:
-        where = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, partition)
-        positions.put(where, consumers.OffsetAndMetadata(offset))
-    try:
-        named = consumers.ConsumerGroupMetadata(group)
-    except (AttributeError, TypeError):
-        named = group
-    producer.sendOffsetsToTransaction(positions, named)
-
-
-def consume(request: dict[str, Any]) -> dict[str, Any]:
-    """Read a topic as a member of a group, until there are `count` records or time is up."""
-    consumer = new_consumer(request["settings"])
-    received: list[Any] = []
-    try:
-        consumer.subscribe(java_list(request["topic"]))
-        timeout = poll_timeout(consumer)
-        until = time.monotonic() + request["seconds"]
-        while len(received) < request["count"] and time.monotonic() < until:
-            for one in consumer.poll(timeout):
-                where = (str(one.topic()), int(one.partition()), int(one.offset()))
-                received.append((*where, string(one.key()), string(one.value())))
-        consumer.commitSync()
-        return {"received": received}
-    finally:
-        consumer.close()
-
-
 def setting_names(request: dict[str, Any]) -> dict[str, Any]:
-    """The names of all settings that brokers know, which are in the jars of brokers only."""
+    """Return the names of all broker settings; only the jars of brokers have them."""
     names = jpype.JClass("kafka.server.KafkaConfig").configNames()
     return {"names": str(names.mkString("\n")).split()}
 
 
 Calls = dict[str, Callable[[dict[str, Any]], dict[str, Any]]]
 
-DO: Final[Calls] = {
+CALLS: Final[Calls] = {
     "produce": produce,
     "pace": pace,
-    "consume": consume,
-    "administer": administer,
+    "create_topic": create_topic,
     "decode": decode,
     "decodes": decodes,
     "setting_names": setting_names,
 }
-"""What can be asked for; other programs serve more."""
+"""The calls of JavaClient; other programs serve more."""
 
 
 def serve(calls: Calls, program: str, classes: str) -> None:
-    """Answer requests for these calls until there are no more."""
-    # whatever Java prints must not stand between the answers
+    """Respond to requests for these calls until stdin ends."""
+    # Java's output must not stand between the responses
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     jpype.startJVM(library(Path(program)), *_FLAGS, classpath=classes.split(os.pathsep))
@@ -172,7 +125,7 @@ def serve(calls: Calls, program: str, classes: str) -> None:
 
 
 def _requests() -> Iterator[dict[str, Any]]:
-    """What comes in. At its end the process ends, whatever it does: calls into Java may hang."""
+    """Yield requests from stdin. At its end the process exits at once, since calls into Java may hang."""
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def read() -> None:
@@ -186,4 +139,4 @@ def _requests() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    serve(DO, *sys.argv[1:])
+    serve(CALLS, *sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Between Python's values and Java's, in a Java client's process (barnabas.peers.apache.client_process)."""
+"""Conversion between Python's and Java's values, in a Java client's process."""
 
 from __future__ import annotations
 
@@ -13,62 +13,66 @@ _POLL_MS: Final = 200
 
 
 def package(name: str) -> Any:
-    """A package of Kafka's clients, e.g. `producer`."""
+    """Return a package of kafka-clients, e.g. `producer`."""
     return jpype.JPackage(f"org.apache.kafka.clients.{name}")
 
 
 def new_producer(settings: dict[str, str]) -> Any:
-    """A KafkaProducer of bytes."""
-    own = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
-    return package("producer").KafkaProducer(properties(own | settings))
+    """Create a KafkaProducer of bytes."""
+    serializers = dict.fromkeys(
+        ("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer"
+    )
+    return package("producer").KafkaProducer(properties(serializers | settings))
 
 
 def new_consumer(settings: dict[str, str]) -> Any:
-    """A KafkaConsumer of bytes, which commits when it is told to."""
+    """Create a KafkaConsumer of bytes without automatic commits."""
     names = ("key.deserializer", "value.deserializer")
-    own = dict.fromkeys(names, f"{_SERIALIZATION}Deserializer") | {"enable.auto.commit": "false"}
-    return package("consumer").KafkaConsumer(properties(own | settings))
+    defaults = dict.fromkeys(names, f"{_SERIALIZATION}Deserializer") | {
+        "enable.auto.commit": "false"
+    }
+    return package("consumer").KafkaConsumer(properties(defaults | settings))
 
 
 def poll_timeout(consumer: Any, milliseconds: int = _POLL_MS) -> Any:
-    """How poll takes a time: a Duration since 2.0 (KIP-266), milliseconds before."""
-    kinds = [
+    """Return the timeout argument of `poll`: a Duration since 2.0 (KIP-266), milliseconds before."""
+    types = [
         method.getParameterTypes()[0].getSimpleName()
         for method in consumer.getClass().getMethods()
         if method.getName() == "poll" and method.getParameterCount() == 1
     ]
-    if "Duration" in kinds:
+    if "Duration" in types:
         return jpype.java.time.Duration.ofMillis(milliseconds)
     return jpype.JLong(milliseconds)
 
 
 def java_list(*values: Any) -> Any:
-    """A java.util.List."""
+    """Create a java.util.List."""
     return jpype.java.util.Arrays.asList(*values)
 
 
 def properties(settings: dict[str, str]) -> Any:
-    """java.util.Properties."""
-    made = jpype.java.util.Properties()
+    """Create a java.util.Properties."""
+    table = jpype.java.util.Properties()
     for name, value in settings.items():
-        made.setProperty(name, value)
-    return made
+        table.setProperty(name, value)
+    return table
 
 
 def array(value: str) -> Any:
-    """A byte[] of the characters 0 to 255."""
+    """Convert characters 0 to 255 to a byte[]."""
     return jpype.JArray(jpype.JByte)(value.encode("latin-1"))
 
 
 def string(value: Any) -> str | None:
-    """A byte[] as characters 0 to 255."""
+    """Convert a byte[] to characters 0 to 255."""
     return None if value is None else bytes(value).decode("latin-1")
 
 
-def until(ready: Callable[[], bool], seconds: float, what: Callable[[], str]) -> None:
-    """Wait until it is so. Raises TimeoutError, saying what was there instead."""
+def until(ready: Callable[[], bool], seconds: float, state: Callable[[], str]) -> None:
+    """Wait until a condition holds. Raises TimeoutError, with the text of `state`."""
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"after {seconds:g} s: {what()}")
+            raise TimeoutError(f"after {seconds:g} s: {state()}")
         time.sleep(0.05)

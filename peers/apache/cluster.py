@@ -1,8 +1,8 @@
-"""Real Apache Kafka brokers of one version on loopback, from `with` to its end.
+"""Apache Kafka brokers of one version on loopback, from `with` to its end.
 
-What it needs is downloaded on first use (15 to 45 MB a version). One JVM for each broker, and one
-for ZooKeeper where a version has that; ports are given by the system; files are in a temporary
-directory that is removed at the end.
+The jars are downloaded on first use (15 to 45 MB a version). There is one JVM for each broker, and one for
+ZooKeeper in versions that have it. The system assigns the ports; files are in a temporary directory that is
+removed at the end.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from barnabas.peers.apache.settings import HOST, Node
 from barnabas.peers.apache.versions import Mode, release
 
 POLL: Final = 0.05
-"""Seconds between two looks at whether somebody is ready."""
+"""Seconds between two checks for readiness."""
 
 ATTEMPTS: Final = 3
-"""How often a cluster is started with other ports if somebody takes one before it does."""
+"""Starts with other ports if another process takes a port first."""
 
 PORT_TAKEN: Final = "Address already in use"
-"""What every version says then."""
+"""The error of every version for a port in use."""
 
 
 class Broker(NamedTuple):
@@ -42,25 +42,25 @@ class Broker(NamedTuple):
 
     @property
     def port(self) -> int:
-        """Where clients reach it on 127.0.0.1; the same after it was started again."""
+        """Return the port of the broker on 127.0.0.1, which stays the same after a restart."""
         return self.node.port
 
     @property
     def pid(self) -> int | None:
-        """Its process, None while it is stopped."""
+        """Return the process id; None while the broker is stopped."""
         return self.jvm.pid
 
     @property
     def log(self) -> Path:
-        """What it prints; gone when the cluster ends."""
+        """Return the file with the broker's output, which is removed with the cluster."""
         return self.jvm.log
 
 
 class JavaOptions(NamedTuple):
-    """What the JVMs of a cluster are started with.
+    """Options of the JVMs of a cluster.
 
-    flags: for all of them, in addition to those of the release. levels: of the brokers' loggers, where WARN
-    is not enough ("kafka.request.logger": "DEBUG").
+    flags: of all JVMs, in addition to the release's flags. levels: levels of brokers' loggers other than WARN
+    ("kafka.request.logger": "DEBUG").
     """
 
     flags: tuple[str, ...] = ()
@@ -71,14 +71,21 @@ NO_OPTIONS: Final = JavaOptions()
 
 
 class ApacheCluster:
-    """Brokers of one version; their node ids start at 1.
+    """A cluster of Kafka brokers of one version, running from `with` to its end; node ids start at 1.
 
-    version: "4.3.1"; see barnabas.peers.apache.versions for those seen working. settings: added to each
-    broker's server.properties, see barnabas.peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. timeout: seconds that a start may take, downloads not counted.
+    Args:
+        version: "4.3.1"; barnabas.peers.apache.versions lists the tested ones.
+        nodes: number of brokers.
+        settings: added to each broker's server.properties, see
+            barnabas.peers.apache.settings.server_properties.
+        mode: for versions that know ZooKeeper and KRaft.
+        java: options of the JVMs.
+        timeout: seconds that a start may take, downloads excluded.
 
-    Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
-    Java or the artifacts can't be had, BootError if a JVM does not come up.
+    Raises:
+        UnknownVersionError, ValueError: The version, the mode or the number of nodes is not valid.
+        UnavailableError: At the start: Java or the artifacts are unavailable.
+        BootError: At the start: a JVM does not come up.
     """
 
     def __init__(
@@ -93,8 +100,8 @@ class ApacheCluster:
     ) -> None:
         if nodes < 1:
             raise ValueError(f"a cluster of {nodes} brokers")
-        found = release(version)
-        self.release = found._replace(flags=(*found.flags, *java.flags))
+        base = release(version)
+        self.release = base._replace(flags=(*base.flags, *java.flags))
         self.mode = mode or self.release.modes[0]
         if self.mode not in self.release.modes:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")
@@ -111,22 +118,22 @@ class ApacheCluster:
 
     @property
     def brokers(self) -> dict[int, tuple[str, int]]:
-        """Node id -> (host, port)."""
+        """Return (host, port) by node id."""
         return {i: (HOST, broker.port) for i, broker in self.nodes.items()}
 
     @property
     def bootstrap(self) -> str:
-        """The addresses as clients take them: `127.0.0.1:p1,127.0.0.1:p2`; empty until started."""
+        """Return the bootstrap servers, `127.0.0.1:p1,127.0.0.1:p2`; empty before the start."""
         return ",".join(f"{host}:{port}" for host, port in self.brokers.values())
 
     def __enter__(self) -> Self:
         jars = class_path(self.release.coordinates)
-        for left in reversed(range(ATTEMPTS)):
+        for remaining_attempts in reversed(range(ATTEMPTS)):
             with contextlib.ExitStack() as stack:
                 try:
                     self._start(stack, jars)
                 except BootError as problem:
-                    if PORT_TAKEN in problem.said and left:
+                    if PORT_TAKEN in problem.output and remaining_attempts:
                         continue
                     raise
                 self._running = stack.pop_all()
@@ -159,29 +166,30 @@ class ApacheCluster:
             ready_or_raise(broker.jvm, partial(self._known, everybody, broker.port), deadline)
 
     def _known(self, nodes: set[int], port: int) -> bool:
-        """Whether the broker at a port counts these in."""
+        """Return whether the broker at a port lists all these nodes in its metadata."""
         return probe.brokers(port, self.release.number) >= nodes
 
     def stop(self, node: int, patience: float = 10.0) -> None:
-        """Ask a broker to end, as an operator would; after so many seconds make it."""
+        """Stop a broker by SIGTERM, as an operator would; by SIGKILL after `patience` seconds."""
         self.nodes[node].jvm.end(patience)
 
     def kill(self, node: int) -> None:
-        """End a broker at once (SIGKILL)."""
+        """Kill a broker (SIGKILL)."""
         self.nodes[node].jvm.end()
 
     def pause(self, node: int) -> None:
-        """Stop a broker's process (SIGSTOP): its connections stay and nothing answers on them."""
+        """Pause a broker's process (SIGSTOP): its connections stay open without responses."""
         self.nodes[node].jvm.signal(signal.SIGSTOP)
 
     def resume(self, node: int) -> None:
-        """Let a paused broker go on (SIGCONT)."""
+        """Resume a paused broker (SIGCONT)."""
         self.nodes[node].jvm.signal(signal.SIGCONT)
 
     def start(self, node: int) -> None:
-        """Start a broker again that was stopped or killed; returns when it counts itself in.
+        """Start a stopped or killed broker again, and wait until its metadata lists it.
 
-        Raises BootError.
+        Raises:
+            BootError: The broker does not come up.
         """
         deadline = time.monotonic() + self._timeout
         port, jvm = self.nodes[node].port, self.nodes[node].jvm
@@ -197,7 +205,7 @@ class ApacheCluster:
 def started_zookeeper(
     booting: boot.Boot, directory: Path, stack: contextlib.ExitStack, deadline: float
 ) -> Jvm:
-    """Start ZooKeeper, with its files in a directory, until the end of a stack. Raises BootError."""
+    """Start ZooKeeper with its files in a directory, to be ended by a stack. Raises BootError."""
     jvm = booting.zookeeper(directory / "zookeeper")
     stack.callback(jvm.end)
     jvm.start()
@@ -206,7 +214,7 @@ def started_zookeeper(
 
 
 def ready_or_raise(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None:
-    """Until a process is ready. Raises BootError if it ends before, or is not at the deadline."""
+    """Wait until a process is ready. Raises BootError if it exits before, or at the deadline."""
     begun = time.monotonic()
     while not ready():
         if jvm.pid is None:

@@ -1,4 +1,4 @@
-"""What can go wrong with real brokers; each message says what to do, or what the broker said."""
+"""Errors of real brokers; each message has a remedy, or the broker's output."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 LINES: Final = 12
-"""Lines of a log that are told."""
+"""Lines of a log in an error message."""
 
 _STACK: Final = ("\tat ", "\t... ")
-"""How lines of Java's stack traces begin; the reason stands above them."""
+"""Prefixes of the lines of Java's stack traces, which follow the reason."""
 
 
 class UnknownVersionError(ValueError):
@@ -24,35 +24,35 @@ class UnavailableError(RuntimeError):
 _NAMED: Final = re.compile(
     r"(?:Exception in thread \"[^\"]*\" )?\b(?:\w+\.)+\w*(?:Exception|Error): (.+)"
 )
-"""An exception that Java prints with its class, and what it says."""
+"""An exception that Java prints with its class and message."""
 
 _GENERAL: Final = "Error: "
-"""How lines begin that a JVM has behind each reason why it does not start."""
+"""The prefix of the general lines that follow the reason why a JVM does not start."""
 
 
 class BootError(RuntimeError):
     """A JVM ended, or did not answer in time; the last lines of its log are part of the message."""
 
-    def __init__(self, line: str, said: str) -> None:
-        told = [one for one in said.splitlines() if not one.startswith(_STACK)][-LINES:]
-        super().__init__("\n  ".join([line, *told]))
-        self.line = f"{line.partition(';')[0]}: {_reason(told)}" if told else line
-        """The same in one line: what happened, and the reason that was printed."""
-        self.said = said
-        """All that it printed since it was started."""
+    def __init__(self, line: str, output: str) -> None:
+        lines = [text for text in output.splitlines() if not text.startswith(_STACK)][-LINES:]
+        super().__init__("\n  ".join([line, *lines]))
+        self.line = f"{line.partition(';')[0]}: {_reason(lines)}" if lines else line
+        """The message in one line: the event and its printed reason."""
+        self.output = output
+        """The output since the process's start."""
 
 
-def _reason(told: Sequence[str]) -> str:
-    r"""Why something ended, in what it printed last: the first exception, else the JVM's own words.
+def _reason(lines: Sequence[str]) -> str:
+    """Return the reason for an exit from the last lines: the first exception, else the JVM's error.
 
     >>> _reason(['Exception in thread "main" a.b.ConfigException: Invalid value'])
     'Invalid value'
     >>> _reason(["Unrecognized VM option 'Nonsense'", "Error: Could not create the Java Virtual Machine."])
     "Unrecognized VM option 'Nonsense'"
     """
-    for line in told:
-        found = _NAMED.search(line)
-        if found is not None:
-            return found[1] if found.start() == 0 else line
-    own = [line for line in told if not line.startswith(_GENERAL)]
-    return "; ".join((own or told)[-2:])
+    for line in lines:
+        match = _NAMED.search(line)
+        if match is not None:
+            return match[1] if match.start() == 0 else line
+    jvm_errors = [line for line in lines if not line.startswith(_GENERAL)]
+    return "; ".join((jvm_errors or lines)[-2:])

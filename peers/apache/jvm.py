@@ -1,4 +1,4 @@
-"""One JVM: a process group of its own, a log file, and the signals that faults are made of."""
+"""A JVM: a process group of its own, a log file, and the signals of faults."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from barnabas.peers.apache.java import java
 QUICK: Final = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    # Kafka's own jars are not verified
+    # no verification of Kafka's own jars
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
     "-Djava.net.preferIPv4Stack=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 )
-"""What starts quickly and stays small; the last is for versions since 1.1 (see versions.py)."""
+"""Flags for a quick start and little memory; the last is for versions since 1.1 (see versions.py)."""
 
 FLAGS: Final = ("-Xms32m", *QUICK)
-"""The same of a broker."""
+"""The flags of a broker."""
 
 STOPPING: Final = 2.0
 """Seconds to wait for a process to stop; one that waits for a child of vfork() that has stopped never
 does."""
 
 DUMPED: Final = "JNI global ref"
-"""How what stands behind the threads of a dump begins."""
+"""The beginning of the line after the threads of a thread dump."""
 
 LOG4J: Final = """\
 log4j.rootLogger=WARN, out
@@ -45,7 +45,7 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 
 def logging_flags(levels: Mapping[str, str]) -> list[str]:
-    """What tells slf4j-simple (since 1.1) the levels of loggers, and to say when something was.
+    """Return the flags that set levels of slf4j-simple's loggers (since 1.1) and add times to log lines.
 
     >>> logging_flags({"kafka.request.logger": "DEBUG"})[0]
     '-Dorg.slf4j.simpleLogger.log.kafka.request.logger=DEBUG'
@@ -61,13 +61,20 @@ def logging_flags(levels: Mapping[str, str]) -> list[str]:
 def command(
     jars: Sequence[Path], main: Sequence[str], *, heap: str, flags: Sequence[str] = ()
 ) -> list[str]:
-    """The command line of a JVM. `main` is the class and its arguments, `heap` the most it may take."""
+    """Return the command line of a JVM.
+
+    Args:
+        jars: the class path.
+        main: the class and its arguments.
+        heap: the maximum heap, e.g. "256m".
+        flags: further flags of the JVM.
+    """
     path = os.pathsep.join(str(jar) for jar in jars)
     return [str(java()), *FLAGS, f"-Xmx{heap}", *flags, "-cp", path, *main]
 
 
 class Jvm:
-    """A process that can be started more than once; what it prints is appended to `log`."""
+    """A JVM's process that can be started several times; its output is appended to `log`."""
 
     def __init__(self, name: str, line: Sequence[str], log: Path) -> None:
         self.name = name
@@ -76,17 +83,17 @@ class Jvm:
         self._process: subprocess.Popen[bytes] | None = None
         self._from = 0
         self.exit_code: int | None = None
-        """How the last process ended (negative: by that signal); None before one has."""
+        """The exit code of the last process (negative: a signal); None before the first exit."""
 
     @property
     def pid(self) -> int | None:
-        """The process, None while there is none. One that is paused is there."""
+        """Return the process id; None while it does not run. A paused process runs."""
         if self._process is not None and self._process.poll() is not None:
             self._ended(self._process)
         return None if self._process is None else self._process.pid
 
     def run(self, patience: float) -> None:
-        """Start it and wait for its end. Raises BootError if it fails or takes more seconds."""
+        """Start the process and wait for its exit. Raises BootError if it fails or takes too long."""
         process = self.start()
         try:
             code = process.wait(patience)
@@ -98,23 +105,24 @@ class Jvm:
             raise self.problem(f"ended with exit code {code}")
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to all of its process group; returns when one that is to stop has stopped.
+        """Send a signal to the process group; after SIGSTOP, wait until the process has stopped.
 
-        Raises RuntimeError if it does not run.
+        Raises:
+            RuntimeError: The process does not run.
         """
         pid = self.pid
         if pid is None:
             raise RuntimeError(f"{self.name} is not running")
         os.killpg(pid, number)
         if number is signal.SIGSTOP:
-            # each thread stops when it next runs: on a busy machine some still answer for a while
+            # threads stop at different times: on a busy machine some still respond for a while
             deadline = time.monotonic() + STOPPING
-            wanted = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
-            while os.waitid(os.P_PID, pid, wanted) is None and time.monotonic() < deadline:
+            options = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+            while os.waitid(os.P_PID, pid, options) is None and time.monotonic() < deadline:
                 time.sleep(0.002)
 
     def end(self, patience: float = 0) -> None:
-        """Ask it to end (SIGTERM) and make it (SIGKILL) after so many seconds; 0: at once."""
+        """End the process by SIGTERM, and by SIGKILL after `patience` seconds; 0: by SIGKILL at once."""
         process = self._process
         if process is None or self.pid is None:
             return
@@ -122,7 +130,7 @@ class Jvm:
         self._ended(process)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it. Raises RuntimeError if it runs already."""
+        """Start the process. Raises RuntimeError if it runs already."""
         if self.pid is not None:
             raise RuntimeError(f"{self.name} is running already")
         self._from = self.log.stat().st_size if self.log.exists() else 0
@@ -137,16 +145,17 @@ class Jvm:
         self._process = None
         self.exit_code = process.returncode
 
-    def said(self) -> str:
-        """What it printed since it was last started."""
+    def output(self) -> str:
+        """Return the output since the last start."""
         with self.log.open("rb") as log:
             log.seek(self._from)
             return log.read().decode(errors="replace")
 
     def threads(self, patience: float = 2.0) -> str:
-        """Where its threads are, as it says upon SIGQUIT; what there is of that after so many seconds.
+        """Return the thread dump that SIGQUIT causes, as far as it is printed within `patience` seconds.
 
-        Raises RuntimeError if it does not run.
+        Raises:
+            RuntimeError: The process does not run.
         """
         before, until = self.log.stat().st_size, time.monotonic() + patience
         self.signal(signal.SIGQUIT)
@@ -158,9 +167,9 @@ class Jvm:
                 dump = log.read().decode(errors="replace")
         return dump
 
-    def problem(self, what: str) -> BootError:
-        """An error that says what happened to it, and the end of what it said."""
-        said = self.said()
+    def problem(self, event: str) -> BootError:
+        """Return an error with what happened to the process and the end of its output."""
+        output = self.output()
         return BootError(
-            f"{self.name} {what}; {'its log ends' if said else 'it said nothing'}", said
+            f"{self.name} {event}; {'its log ends' if output else 'it said nothing'}", output
         )

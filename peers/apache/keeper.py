@@ -1,4 +1,4 @@
-"""ZooKeeper alone, as a release of Kafka brings it: for who wants its registry and no brokers."""
+"""A ZooKeeper server without brokers, from a release of Kafka."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import Mode, release
 
 STARTS: Final = 90.0
-"""Seconds that a start may take, downloads not counted."""
+"""Timeout of a start in seconds, downloads excluded."""
 
 
 class ZooKeeper:
-    """A ZooKeeper on loopback, from `with` to its end.
+    """A ZooKeeper server on loopback, from `with` to its end.
 
-    version: of Kafka, one that has it. Raises UnknownVersionError, and when started UnavailableError if
-    Java or the artifacts can't be had, BootError if the JVM does not come up.
+    Args:
+        version: of Kafka, one that includes ZooKeeper. Raises UnknownVersionError.
+
+    Raises:
+        UnavailableError: At the start: Java or the artifacts are unavailable.
+        BootError: At the start: the JVM does not come up.
     """
 
     def __init__(self, version: str = "3.9.1") -> None:
         self._release = release(version)
         self._running = contextlib.ExitStack()
         self.address = ""
-        """As clients take it: `127.0.0.1:port`; empty until started."""
+        """The address for clients, `127.0.0.1:port`; empty until started."""
         self.process: Jvm | None = None
 
     def __enter__(self) -> Self:

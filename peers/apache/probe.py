@@ -15,18 +15,20 @@ from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
 from barnabas.specs.keys import METADATA
 
 TOPIC: Final = "barnabas-ready"
-"""Made in clusters of 0.8, whose brokers may know no broker until a topic exists."""
+"""A topic for clusters of 0.8, whose brokers may know no broker until a topic exists."""
 
 PATIENCE: Final = 1.0
-"""Seconds that an answer may take."""
+"""Timeout of a response in seconds."""
 
 _LARGEST: Final = 10_000_000
 
 
 def ask(port: int, key: int, version: int, body: dict[str, Any], timeout: float) -> dict[str, Any]:
-    """The body of the response to a request.
+    """Send a request on a new connection, and return the body of its response.
 
-    Raises OSError if nobody answers in `timeout` seconds, Malformed if the answer is none.
+    Raises:
+        OSError: No response within `timeout` seconds.
+        Malformed: The response can't be decoded.
     """
     header = {"correlation_id": 1, "client_id": "barnabas"}
     with socket.create_connection((HOST, port), timeout) as connection:
@@ -42,10 +44,10 @@ def ask(port: int, key: int, version: int, body: dict[str, Any], timeout: float)
 
 
 def brokers(port: int, kafka: tuple[int, ...], timeout: float = PATIENCE) -> set[int]:
-    """The node ids that a broker of this version tells to its clients; empty while it is not ready.
+    """Return the node ids in a broker's metadata; empty while the broker is not ready.
 
-    From 0.10 it is asked for no topic, and must know a controller among the brokers; in 0.9 for all
-    topics; in 0.8 for TOPIC, which must have a leader.
+    From 0.10 on the request names no topic, and the metadata must name a controller among the brokers. In 0.9
+    the request is for all topics, in 0.8 for TOPIC, which must have a leader.
     """
     version = 1 if kafka >= (0, 10) else 0
     topics = [{"name": TOPIC}] if kafka < (0, 9) else []
@@ -65,7 +67,7 @@ def brokers(port: int, kafka: tuple[int, ...], timeout: float = PATIENCE) -> set
 
 
 def keeps(port: int) -> bool:
-    """Whether it is ZooKeeper that listens at a port, and serves."""
+    """Return whether a ZooKeeper serves at a port."""
     return _word(port, b"ruok") == "imok"
 
 
@@ -75,7 +77,7 @@ def registered(port: int, node: int) -> bool:
 
 
 def _word(port: int, word: bytes) -> str:
-    """What ZooKeeper says to a four-letter word; nothing if it is not there."""
+    """Return ZooKeeper's response to a four-letter word; empty without a connection."""
     try:
         with socket.create_connection((HOST, port), PATIENCE) as connection:
             connection.settimeout(PATIENCE)

@@ -1,7 +1,7 @@
-"""A listener on which clients log in by SASL, beside the plain one: PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
+"""A listener with SASL in addition to the plain one: PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
 
 Pure functions. Sources: KafkaConfig; KIP-226 for a listener's own login modules; KIP-554 for users of SCRAM,
-who are told to the running cluster.
+which are created in the running cluster.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _ITERATIONS: Final = 4096
 
 
 def sasl_plaintext(mode: Mode, username: str, password: str) -> dict[str, str]:
-    """Settings of brokers with one more listener, SASL_PLAINTEXT on the spare port, on which this user logs
-    in by PLAIN. Users of SCRAM are told to the cluster."""
+    """Return broker settings for a SASL_PLAINTEXT listener on the spare port, with a user of PLAIN.
+
+    SCRAM users are created in the cluster (`scram_users`).
+    """
     plain, sasl = f"PLAINTEXT://{HOST}:{{port}}", f"SASL_PLAINTEXT://{HOST}:{{spare_port}}"
     controller = f",CONTROLLER://{HOST}:{{controller_port}}" if mode is Mode.KRAFT else ""
     scope = "listener.name.sasl_plaintext"
@@ -44,8 +46,10 @@ def sasl_plaintext(mode: Mode, username: str, password: str) -> dict[str, str]:
 
 
 def scram_users(username: str, password: str) -> tuple[dict[str, Any], ...]:
-    """Bodies of AlterUserScramCredentials requests (v0) that make a user of both mechanisms: no request may
-    name a user twice."""
+    """Return the AlterUserScramCredentials requests (v0) that create a user of both SCRAM mechanisms.
+
+    There is a request for each mechanism, since no request may name a user twice.
+    """
     salt = b"of barnabas, the same each time"
     return tuple(
         {

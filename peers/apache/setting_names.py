@@ -1,4 +1,4 @@
-"""The names of all settings that brokers of a release know, by KafkaConfig itself, internal ones too."""
+"""The names of all settings of a release's brokers, from KafkaConfig itself, internal ones included."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ SINCE: Final = (0, 9)
 
 @functools.cache
 def setting_names(version: str) -> frozenset[str]:
-    """Return the names; none of a release before 0.9. Raises UnavailableError, and UnknownVersionError."""
-    found = release(version)
-    if found.number < SINCE:
+    """Return the names of all broker settings of a release; empty before 0.9.
+
+    Raises:
+        UnknownVersionError: The version is not valid.
+        UnavailableError: The release can't be downloaded, or does not list its settings.
+    """
+    resolved = release(version)
+    if resolved.number < SINCE:
         return frozenset()
-    with JavaProcess(found.coordinates) as process:
+    with JavaProcess(resolved.coordinates) as process:
         try:
             return frozenset(process.ask({"do": "setting_names"})["names"])
         except JavaError as problem:
-            why = f"Kafka {version} does not name its settings: {problem}"
-            raise UnavailableError(why) from None
+            reason = f"Kafka {version} does not name its settings: {problem}"
+            raise UnavailableError(reason) from None

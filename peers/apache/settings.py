@@ -1,4 +1,4 @@
-"""What brokers and ZooKeeper are told: versions, ports and directories become properties files.
+"""Configuration files of brokers and ZooKeeper: versions, ports and directories become properties files.
 
 Pure functions. Sources of the names: KafkaConfig of each version (config/server.properties of its
 distribution), zoo.cfg of ZooKeeper's administrator's guide, BrokerMetadataCheckpoint and
@@ -38,16 +38,19 @@ class Plan(NamedTuple):
     cluster_id: str
     zookeeper_port: int = 0
 
-    def replicas(self, wanted: int = 3) -> int:
-        """As many as wanted, or as there are brokers."""
-        return min(wanted, len(self.nodes))
+    def replicas(self, preferred: int = 3) -> int:
+        """Return a replication factor: `preferred`, at most the number of brokers."""
+        return min(preferred, len(self.nodes))
 
 
 def server_properties(plan: Plan, node: Node, extra: Mapping[str, str] | None = None) -> str:
-    """The text of a broker's server.properties.
+    """Return the text of a broker's server.properties.
 
-    `extra` is merged last; `{id}`, `{port}`, `{controller_port}` and `{spare_port}` in its values
-    stand for those of the node, and an empty value takes a setting out.
+    Args:
+        plan: the cluster.
+        node: the broker.
+        extra: settings merged last. `{id}`, `{port}`, `{controller_port}` and `{spare_port}` in values are
+            replaced by the node's; an empty value removes a setting.
     """
     settings = {
         **_common(plan, node),
@@ -58,7 +61,7 @@ def server_properties(plan: Plan, node: Node, extra: Mapping[str, str] | None = 
 
 
 def zoo_cfg(plan: Plan, directory: Path) -> str:
-    """The text of ZooKeeper's zoo.cfg: one server, any number of connections, and the words we ask it."""
+    """Return the text of ZooKeeper's zoo.cfg: one server, unlimited connections, two commands."""
     return properties(
         {
             "tickTime": "500",
@@ -73,12 +76,12 @@ def zoo_cfg(plan: Plan, directory: Path) -> str:
 
 
 def meta_properties(plan: Plan, node: Node) -> str:
-    """The text of the meta.properties that marks a log directory as formatted for KRaft."""
+    """Return the text of the meta.properties that marks a log directory as formatted for KRaft."""
     return properties({"version": "1", "cluster.id": plan.cluster_id, "node.id": str(node.id)})
 
 
 def properties(settings: Mapping[str, str]) -> str:
-    r"""A Java properties file, as java.util.Properties reads it: Latin-1 with \u escapes.
+    r"""Return a Java properties file for java.util.Properties: Latin-1 with \u escapes.
 
     >>> print(properties({"log.dirs": "/tmp/a b", "password": "\\\u20ac"}), end="")
     log.dirs=/tmp/a b
@@ -105,7 +108,7 @@ def _filled(value: str, node: Node) -> str:
 
 
 def _common(plan: Plan, node: Node) -> dict[str, str]:
-    """What every version takes: little memory, few threads, topics on all brokers."""
+    """Return the settings of every version: little memory, few threads, topics on all brokers."""
     settings = {
         "log.dirs": str(node.directory / "data"),
         "num.network.threads": "1",
@@ -135,8 +138,8 @@ def _common(plan: Plan, node: Node) -> dict[str, str]:
 
 
 def _kraft(plan: Plan, node: Node) -> dict[str, str]:
-    """Each node is broker and controller. A dead broker is noticed after 3 s instead of 9."""
-    voters = ",".join(f"{one.id}@{HOST}:{one.controller_port}" for one in plan.nodes)
+    """Return the settings of a node that is broker and controller; a session timeout of 3 s instead of 9."""
+    voters = ",".join(f"{voter.id}@{HOST}:{voter.controller_port}" for voter in plan.nodes)
     return {
         "process.roles": "broker,controller",
         "node.id": str(node.id),
@@ -156,7 +159,7 @@ _PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 def _zookeeper(plan: Plan, node: Node) -> dict[str, str]:
-    """A broker of a cluster with ZooKeeper. A dead one is noticed after 3 s instead of 6 or 18."""
+    """Return the settings of a broker with ZooKeeper; a session timeout of 3 s instead of 6 or 18."""
     settings = {
         "broker.id": str(node.id),
         "zookeeper.connect": f"{HOST}:{plan.zookeeper_port}",

@@ -1,7 +1,7 @@
-"""The versions of Apache Kafka that were seen working, and what any other one takes.
+"""The tested versions of Apache Kafka, and the requirements of any other version.
 
-Sources: artifacts of org.apache.kafka on Maven Central and their dependencies; KIP-500 (KRaft);
-the release notes of 4.0 (no ZooKeeper any more). All run on Java 17 and newer.
+Sources: artifacts of org.apache.kafka on Maven Central and their dependencies; KIP-500 (KRaft); the release
+notes of 4.0 (no ZooKeeper any more). All run on Java 17 and newer.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from typing import Final, NamedTuple
 from barnabas.peers.apache.errors import UnknownVersionError
 
 OLDEST: Final = (0, 8, 2)
-"""What is older has dependencies that Maven Central does not have."""
+"""The oldest version: Maven Central lacks the dependencies of older ones."""
 
 _TEXT: Final = re.compile(r"(\d+(?:\.\d+){2,3})(-[a-z0-9]+)?")
 
-# javax.xml.bind left Java with version 11; since 0.10.1 a cluster id is made with it
+# javax.xml.bind left Java with version 11; since 0.10.1 it generates the cluster id
 _JAXB: Final = "javax.xml.bind:jaxb-api:2.3.1"
-# from 1.1 brokers come without a logger, and what they have to say at their end would be lost
+# from 1.1 on brokers bring no logger: their last messages would be lost
 LOGGER: Final = "org.slf4j:slf4j-simple:1.7.36"
-"""What brokers and clients say their last words with."""
+"""The logger of brokers and clients."""
 # the clients of ZooKeeper 3.4.13 and 3.4.14 never connect on Java 17, the one of 3.4.10 does
 _ZOOKEEPER: Final = "org.apache.zookeeper:zookeeper:3.4.10"
-# ZooKeeper 3.4 manages a log4j that is no longer there, unless told not to
+# ZooKeeper 3.4 manages a log4j that is missing, unless this flag is set
 _NO_LOG4J: Final = "-Dzookeeper.jmx.log4j.disable=true"
 
 
 class Mode(StrEnum):
-    """Who keeps the cluster's metadata."""
+    """The store of a cluster's metadata."""
 
     KRAFT = "kraft"
     ZOOKEEPER = "zookeeper"
 
 
 class Release(NamedTuple):
-    """A version and what its brokers need.
+    """A version of Kafka and the requirements of its brokers.
 
-    `modes` are those it knows, the usual one first; `scala` is the Scala version in the name of its
-    artifact; `extras` are artifacts (group:name:version) that its dependencies lack, or have too new,
-    for today's Java; `flags` go to its JVMs.
+    `modes` are the supported ones, the default first; `scala` is the Scala version in the name of the
+    artifact; `extras` are artifacts (group:name:version) that the dependencies lack, or have in versions too
+    new for today's Java; `flags` go to the JVMs.
     """
 
     version: str
@@ -51,12 +51,12 @@ class Release(NamedTuple):
 
     @property
     def number(self) -> tuple[int, ...]:
-        """The version as numbers; those before 1.0 have four."""
+        """Return the version as numbers; versions before 1.0 have four."""
         return tuple(int(part) for part in self.version.partition("-")[0].split("."))
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """The artifacts to resolve, the broker's own first."""
+        """Return the artifacts to resolve, the broker's own first."""
         return (f"org.apache.kafka:kafka_{self.scala}:{self.version}", *self.extras)
 
 
@@ -78,26 +78,28 @@ RELEASES: Final = (
     Release("0.8.2-beta", (Mode.ZOOKEEPER,),            "2.10"),
 )
 # fmt: on
-"""The versions that were seen working, the newest first."""
+"""The tested versions, the newest first."""
 
 
 def release(version: str) -> Release:
-    """What a version takes: its own line of RELEASES, else that of the newest one not newer than it.
+    """Return the release of a version: its line of RELEASES, else the newest line that is not newer.
 
-    Only the first two numbers count for that, so 0.9.0.0 is like 0.9.0.1. Raises
-    UnknownVersionError for what is no version, or too old.
+    The first two numbers decide: 0.9.0.0 is like 0.9.0.1.
 
     >>> release("3.7.2").coordinates[0], release("3.7.2").modes[0].value
     ('org.apache.kafka:kafka_2.13:3.7.2', 'kraft')
     >>> release("2.3.1").coordinates[0], release("2.3.1").modes[0].value
     ('org.apache.kafka:kafka_2.12:2.3.1', 'zookeeper')
+
+    Raises:
+        UnknownVersionError: The text is not a version, or the version is too old.
     """
-    for known in RELEASES:
-        if known.version == version:
-            return known
+    for candidate in RELEASES:
+        if candidate.version == version:
+            return candidate
     matched = _TEXT.fullmatch(version)
     if matched is None:
-        names = ", ".join(known.version for known in RELEASES)
+        names = ", ".join(candidate.version for candidate in RELEASES)
         raise UnknownVersionError(f"{version!r} is not a version of Kafka; tested: {names}")
     number = tuple(int(part) for part in matched[1].split("."))
     if number < OLDEST:
@@ -105,5 +107,5 @@ def release(version: str) -> Release:
             f"{version} can't be downloaded: dependencies of releases "
             "before 0.8.2 are no longer available"
         )
-    family = next(known for known in RELEASES if known.number[:2] <= number[:2])
+    family = next(candidate for candidate in RELEASES if candidate.number[:2] <= number[:2])
     return family._replace(version=version)

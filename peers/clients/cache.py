@@ -1,4 +1,4 @@
-"""What clients need is kept in `clients/` below barnabas' cache: venvs, modules and built programs."""
+"""The cache of venvs, modules and built programs of clients: `clients/` in barnabas' cache."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from barnabas.peers.clients.errors import UnavailableClientError
 _LINES: Final = 3
 
 _LOOK: Final = 0.1
-"""Seconds between two looks at whether to stop waiting."""
+"""Seconds between two checks of the event that stops a wait."""
 
 _stop: ContextVar[threading.Event] = ContextVar("_stop")
 
 
 @contextlib.contextmanager
 def ended_by(stop: threading.Event) -> Iterator[None]:
-    """Let waits of this module, in this thread, raise UnavailableClientError once an event is set: a signal
-    reaches the main thread only."""
+    """Make waits of this module raise UnavailableClientError once an event is set, in this thread.
+
+    A signal reaches the main thread only.
+    """
     before = _stop.set(stop)
     try:
         yield
@@ -38,77 +40,93 @@ def ended_by(stop: threading.Event) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder(name: str) -> Iterator[Path]:
-    """Return a folder of the cache, which no other process uses until the end of `with`. Raises
-    UnavailableClientError."""
-    place = cache() / "clients" / name
+    """Lock a folder of the cache for this process, until the end of `with`.
+
+    Raises:
+        UnavailableClientError: The folder can't be used.
+    """
+    path = cache() / "clients" / name
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        with (place.parent / f"{place.name}.lock").open("w") as lock:
+        path.mkdir(parents=True, exist_ok=True)
+        with (path.parent / f"{path.name}.lock").open("w") as lock:
             while not _locked(lock.fileno()):
-                _go_on(f"{place} is used by another process")
+                _check_stop(f"{path} is used by another process")
                 time.sleep(_LOOK)
-            yield place
+            yield path
     except OSError as problem:
-        raise UnavailableClientError(f"{place} can't be used: {problem}") from None
+        raise UnavailableClientError(f"{path} can't be used: {problem}") from None
 
 
 def built(name: str, sources: Sequence[Path], build: Callable[[Path], None]) -> Path:
-    """Return a program of some sources, built where there is none yet, or of other sources.
+    """Return the program of some sources, built if it is missing or was built from other sources.
 
-    build: builds `client` in the folder of that name. Raises UnavailableClientError.
+    Args:
+        name: of the folder in the cache.
+        sources: files whose texts identify the program.
+        build: builds `client` in that folder.
+
+    Raises:
+        UnavailableClientError: The build failed.
     """
     text = "".join(source.read_text() for source in sources)
-    with folder(name) as place:
-        program, of = place / "client", place / "built-of"
+    with folder(name) as path:
+        program, of = path / "client", path / "built-of"
         if not (program.exists() and of.exists() and of.read_text() == text):
-            build(place)
+            build(path)
             of.write_text(text)
         return program
 
 
 def run(
-    what: str,
+    task: str,
     line: Sequence[str],
     *,
     within: Path | None = None,
     environment: Mapping[str, str] | None = None,
     seconds: float = 600.0,
 ) -> str:
-    """Run a command to its end and return what it printed.
+    """Run a command to its exit and return its output.
 
-    what: names the command in errors. Raises UnavailableClientError, with the command's last lines, if it
-    fails.
+    Args:
+        task: names the command in errors.
+        line: the command and its arguments.
+        within: the working directory.
+        environment: in place of this process's.
+        seconds: timeout.
+
+    Raises:
+        UnavailableClientError: The command failed; the message has its last lines.
     """
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    how = {"cwd": within, "env": environment, "stdin": subprocess.DEVNULL, "text": True}
+    options = {"cwd": within, "env": environment, "stdin": subprocess.DEVNULL, "text": True}
     try:
-        with processes.start(line, **how, **pipes) as process:
+        with processes.start(line, **options, **pipes) as process:
             try:
-                out, problems = _ended(process, what, seconds)
+                out, problems = _wait_for_exit(process, task, seconds)
             finally:
                 processes.end(process)
     except OSError as problem:
-        raise UnavailableClientError(f"{what}: {problem}") from None
+        raise UnavailableClientError(f"{task}: {problem}") from None
     if process.returncode:
         text = re.sub(r" \(from versions: [^)]*\)", "", problems or out)  # pip: all there are
         lines = text.strip().splitlines()
-        causes = [line for line in lines[:-_LINES] if " code E" in line]  # npm says it first
-        said = " | ".join((*causes[:1], *lines[-_LINES:]))
-        raise UnavailableClientError(f"{what}: {said}")
+        causes = [line for line in lines[:-_LINES] if " code E" in line]  # npm prints it first
+        last_lines = " | ".join((*causes[:1], *lines[-_LINES:]))
+        raise UnavailableClientError(f"{task}: {last_lines}")
     return out
 
 
-def _ended(process: subprocess.Popen[str], what: str, seconds: float) -> tuple[str, str]:
-    """Wait for the end of a command; returns what it printed."""
+def _wait_for_exit(process: subprocess.Popen[str], task: str, seconds: float) -> tuple[str, str]:
+    """Wait for the exit of a command, and return its output and errors."""
     until = time.monotonic() + seconds
     while True:
         try:
             return process.communicate(timeout=_LOOK)
         except subprocess.TimeoutExpired:
-            _go_on(what)
+            _check_stop(task)
             if time.monotonic() > until:
-                why = f"{what}: it had not ended after {seconds:g} s"
-                raise UnavailableClientError(why) from None
+                reason = f"{task}: it had not ended after {seconds:g} s"
+                raise UnavailableClientError(reason) from None
 
 
 def _locked(lock: int) -> bool:
@@ -119,7 +137,7 @@ def _locked(lock: int) -> bool:
     return True
 
 
-def _go_on(what: str) -> None:
+def _check_stop(task: str) -> None:
     stop = _stop.get(None)
     if stop is not None and stop.is_set():
-        raise UnavailableClientError(f"{what}: interrupted")
+        raise UnavailableClientError(f"{task}: interrupted")

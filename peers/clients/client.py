@@ -1,4 +1,4 @@
-"""A client: a library in a release, and how its program is got and started."""
+"""A client: a library in a release, and how its program is installed and started."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class Program(NamedTuple):
-    """A command that reads what to run line by line (`programs/lines.py`), and its environment.
+    """A command that reads its tasks line by line (`programs/lines.py`), and its environment.
 
-    forks: it can load its library once for many processes (`programs/forking.py`).
+    forks: whether it can load its library once for many processes (`programs/forking.py`).
     """
 
     line: Sequence[str]
@@ -18,10 +18,10 @@ class Program(NamedTuple):
 
 
 class Client(NamedTuple):
-    """A release of a library.
+    """A release of a client library.
 
-    prepare: gets what is missing (a venv, a build) and returns the program; raises UnavailableClientError.
-    counted: gets a program that counts the lines of the library that it reaches; None: not supported.
+    prepare: installs or builds the missing parts and returns the program; raises UnavailableClientError.
+    counted: returns a program that counts the lines of the library that it reaches; None: not supported.
     """
 
     library: str

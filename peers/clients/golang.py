@@ -1,4 +1,4 @@
-"""Clients in Go: small programs, built with the Go on the path for the release that is asked for."""
+"""Clients in Go: small programs, built with the installed Go for the requested release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 
 SOURCES: Final = Path(__file__).parent / "go"
-"""Where the programs are: what all of them have, and a folder for each library."""
+"""The programs' sources: common files, and a folder for each library."""
 
 
 PROGRAM: Final = "client"
@@ -23,9 +23,16 @@ PROGRAM: Final = "client"
 
 
 def go_program(name: str, module: str, version: str, *, counted: bool = False) -> Program:
-    """Return the program in `go/` of that name, with a release of a Go module.
+    """Return the program in `go/` of that name, built with a release of a Go module.
 
-    counted: whether it counts its lines (`go build -cover`) and reports them. Raises UnavailableClientError.
+    Args:
+        name: of the folder in `go/`.
+        module: path of the module.
+        version: of the module.
+        counted: whether the program counts its lines (`go build -cover`) and reports them.
+
+    Raises:
+        UnavailableClientError: Go is missing, or the build failed.
     """
     folders = [
         SOURCES,
@@ -34,19 +41,22 @@ def go_program(name: str, module: str, version: str, *, counted: bool = False) -
     ]
     sources = sorted(source for folder in folders for source in folder.glob("*.go"))
     modules = (f"{module}@v{version.removeprefix('v')}",)
-    # without the program's own counters there would be none; others than atomic ones can't be told
+    # counting the program's own lines is required; only atomic counters can be read at any time
     flags = ["-cover", "-covermode=atomic", f"-coverpkg=./...,{module}/..."] if counted else []
-    what = f"{name} {version}{' counted' if counted else ''}"
-    return Program([str(built(what, sources, modules, version, flags))])
+    label = f"{name} {version}{' counted' if counted else ''}"
+    return Program([str(built(label, sources, modules, version, flags))])
 
 
 def go() -> str:
-    """Return the Go on the path, or where go.dev has people put it. Raises UnavailableClientError, with what
-    to do."""
-    found = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
-    if found is None:
+    """Return the go command: from the PATH, or from where go.dev recommends to install it.
+
+    Raises:
+        UnavailableClientError: Go is not installed; the message has a remedy.
+    """
+    path = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
+    if path is None:
         raise UnavailableClientError("Go clients need the go command on the PATH: see go.dev/dl")
-    return found
+    return path
 
 
 def built(
@@ -56,21 +66,31 @@ def built(
     version: str,
     flags: Sequence[str] = (),
 ) -> Path:
-    """Return the program of these sources, with modules as `go get` takes them. version: of what its `tags`
-    are about. flags: of `go build`. Raises UnavailableClientError."""
+    """Return the program built from sources and modules.
+
+    Args:
+        name: of the program.
+        sources: Go files.
+        modules: arguments of `go get`.
+        version: the release that determines the build constraints (`tags`).
+        flags: of `go build`.
+
+    Raises:
+        UnavailableClientError: Go is missing, or the build failed.
+    """
     program = go()
 
-    def build(place: Path) -> None:
-        for old in place.glob("*.go"):  # of another barnabas, which may have had other files
+    def build(path: Path) -> None:
+        for old in path.glob("*.go"):  # of another barnabas, which may have had other files
             old.unlink()
         for source in sources:
-            shutil.copy(source, place)
-        (place / "go.mod").write_text(f"module {PROGRAM}\n\ngo 1.22\n")
+            shutil.copy(source, path)
+        (path / "go.mod").write_text(f"module {PROGRAM}\n\ngo 1.22\n")
         environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
-        what = f"{name} can't be built"
-        run(what, [program, "get", *modules], within=place, environment=environment)
-        line = [program, "build", "-tags", ",".join(tags(version)), "-o", str(place / "client")]
-        run(what, [*line, *flags, "."], within=place, environment=environment)
+        task = f"{name} can't be built"
+        run(task, [program, "get", *modules], within=path, environment=environment)
+        line = [program, "build", "-tags", ",".join(tags(version)), "-o", str(path / "client")]
+        run(task, [*line, *flags, "."], within=path, environment=environment)
 
     return cache.built(f"{name.replace(' ', '-')}-go", sources, build)
 
@@ -78,11 +98,11 @@ def built(
 def tags(version: str) -> list[str]:
     """Return the build constraints that hold for a release.
 
-    A file with `//go:build v1.21` is part of a program with the library's 1.21 and whatever came later in 1,
-    as Go has it for its own releases.
+    A file with `//go:build v1.21` is part of a program with the library's 1.21 or a later 1.x, as Go does for
+    its own releases.
 
     >>> tags("v1.2.4")
     ['v1.0', 'v1.1', 'v1.2']
     """
-    found = re.match(r"v?(\d+)\.(\d+)", version)
-    return [f"v{found[1]}.{minor}" for minor in range(int(found[2]) + 1)] if found else []
+    match = re.match(r"v?(\d+)\.(\d+)", version)
+    return [f"v{match[1]}.{minor}" for minor in range(int(match[2]) + 1)] if match else []

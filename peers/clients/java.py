@@ -16,14 +16,22 @@ from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.python import program
 
 FIRST: Final = {"kafka-streams": (3, 3)}
-"""Artifact -> the first release that has what its program uses."""
+"""The first supported release by artifact."""
 
 
 def java_program(artifact: str, name: str, version: str, *, counted: bool = False) -> Program:
     """Return the program in `programs/` of that name, with an artifact of org.apache.kafka.
 
-    kafka-clients has what is used since 2.0, kafka-streams since 3.3. counted: changes nothing, since an
-    agent counts lines, which BARNABAS_JVM_OPTIONS names. Raises UnavailableClientError.
+    kafka-clients works since 2.0, kafka-streams since 3.3.
+
+    Args:
+        artifact: kafka-clients or kafka-streams.
+        name: of the program.
+        version: of Kafka.
+        counted: without effect: an agent counts lines, which BARNABAS_JVM_OPTIONS names.
+
+    Raises:
+        UnavailableClientError: Java, JPype or the artifact is missing, or the release is too old.
     """
     try:
         need_jpype()

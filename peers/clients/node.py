@@ -11,10 +11,10 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 
 SOURCES: Final = Path(__file__).parent / "js"
-"""Where the programs are: `lines.cjs`, `work.cjs`, and a folder for each library."""
+"""The programs' sources: `lines.cjs`, `work.cjs`, and a folder for each library."""
 
 _INSTALL: Final = (
-    "--engine-strict",  # a library fails in a node that it is not made for
+    "--engine-strict",  # a library fails in an unsupported version of Node.js
     "--ignore-scripts",
     "--no-audit",
     "--no-fund",
@@ -23,23 +23,26 @@ _INSTALL: Final = (
 
 
 def node_program(name: str, package: str, version: str) -> Program:
-    """Return the program in `js/` of that name, with a release of a package on npm. Raises
-    UnavailableClientError."""
-    node, npm = _found("node"), _found("npm")
+    """Return the program in `js/` of that name, with a release of a package on npm.
+
+    Raises:
+        UnavailableClientError: Node.js is missing, or the package can't be installed.
+    """
+    node, npm = _command("node"), _command("npm")
     running = run("node can't be run", [node, "--version"]).strip()
-    with folder(f"{name}-{version}-node-{running}") as place:
-        done = place / "done"
+    with folder(f"{name}-{version}-node-{running}") as path:
+        done = path / "done"
         if not done.exists():
-            wanted = ["--prefix", str(place), f"{package}@{version}"]
-            run(f"{name} {version} can't be installed", [npm, "install", *_INSTALL, *wanted])
+            arguments = ["--prefix", str(path), f"{package}@{version}"]
+            run(f"{name} {version} can't be installed", [npm, "install", *_INSTALL, *arguments])
             done.touch()
         program = [node, str(SOURCES / "lines.cjs"), name.replace("-", "_")]
-        return Program(program, {"NODE_PATH": str(place / "node_modules")})
+        return Program(program, {"NODE_PATH": str(path / "node_modules")})
 
 
-def _found(command: str) -> str:
-    found = shutil.which(command)
-    if found is None:
-        why = f"JavaScript clients need the {command} command on the PATH: see nodejs.org"
-        raise UnavailableClientError(why)
-    return found
+def _command(command: str) -> str:
+    path = shutil.which(command)
+    if path is None:
+        reason = f"JavaScript clients need the {command} command on the PATH: see nodejs.org"
+        raise UnavailableClientError(reason)
+    return path

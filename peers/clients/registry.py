@@ -18,29 +18,29 @@ from barnabas.peers.clients.rust import rust_program
 
 
 class Library(NamedTuple):
-    """A client library. get: gets the program of a version, and of one that counts lines with `counted`."""
+    """A client library. get: returns the program of a version; with `counted`, one that counts lines."""
 
     name: str
-    """By which users name it."""
-    what: str
+    """The user's name of the library."""
+    description: str
     install: str
-    """How somebody without barnabas gets a release, with {} for it."""
+    """The command that installs a release without barnabas, with {} for the release."""
     get: Callable[..., Program]
     counts: bool = False
     """Whether its program can count the lines of the library that it reaches."""
     sessions: bool = True
-    """Whether its program has the fuzzer's sessions, beside the workloads."""
+    """Whether its program has the fuzzer's sessions, in addition to the workloads."""
 
 
-def _python(name: str, what: str, program: str, *, counts: bool = True) -> Library:
+def _python(name: str, description: str, program: str, *, counts: bool = True) -> Library:
     get = partial(python_program, name, program)
-    return Library(name, what, f"pip install {name}=={{}}", get, counts)
+    return Library(name, description, f"pip install {name}=={{}}", get, counts)
 
 
-def _java(name: str, what: str, artifact: str, *, streams: bool = False) -> Library:
+def _java(name: str, description: str, artifact: str, *, streams: bool = False) -> Library:
     get = partial(java_program, artifact, name.replace("-", "_"))
     install = f"Maven's org.apache.kafka:{artifact}:{{}}"
-    return Library(name, what, install, get, counts=not streams, sessions=not streams)
+    return Library(name, description, install, get, counts=not streams, sessions=not streams)
 
 
 def _go(name: str, module: str) -> Library:
@@ -48,9 +48,9 @@ def _go(name: str, module: str) -> Library:
     return Library(name, "a release of the Go module", f"go get {module}@v{{}}", get, counts=True)
 
 
-def _node(name: str, what: str, package: str) -> Library:
+def _node(name: str, description: str, package: str) -> Library:
     get = partial(node_program, name, package)
-    return Library(name, what, f"npm install {package}@{{}}", get, sessions=False)
+    return Library(name, description, f"npm install {package}@{{}}", get, sessions=False)
 
 
 JAVA: Final = "java"
@@ -79,17 +79,22 @@ LIBRARIES: Final = (
     ),
 )
 
-BY_NAME: Final = {one.name: one for one in LIBRARIES}
-COUNTED: Final = tuple(one.name for one in LIBRARIES if one.counts)
+BY_NAME: Final = {library.name: library for library in LIBRARIES}
+COUNTED: Final = tuple(library.name for library in LIBRARIES if library.counts)
 """Libraries whose programs can count the lines that they reach."""
-WITH_SESSIONS: Final = tuple(one.name for one in LIBRARIES if one.sessions)
+WITH_SESSIONS: Final = tuple(library.name for library in LIBRARIES if library.sessions)
 """Libraries whose programs have the fuzzer's sessions."""
 
 
 def find(text: str, names: Sequence[str] = tuple(BY_NAME)) -> Client:
-    """Return the client that a user names: `NAME@VERSION`.
+    """Return the client of `NAME@VERSION`.
 
-    names: the libraries that an unknown name may mean. Raises UnknownClientError.
+    Args:
+        text: the user's name of the client.
+        names: libraries to list if the name is unknown.
+
+    Raises:
+        UnknownClientError: No library has that name, or the version is missing.
 
     >>> find("kafka-python@2.3.1").name
     'kafka-python 2.3.1'
@@ -100,12 +105,12 @@ def find(text: str, names: Sequence[str] = tuple(BY_NAME)) -> Client:
         counted = partial(library.get, version, counted=True) if library.counts else None
         return Client(name, version, partial(library.get, version), counted)
     hint = "" if library is not None else did_you_mean(name, names)
-    listed = ", ".join(f"{known}@VERSION" for known in names)
+    listed = ", ".join(f"{library_name}@VERSION" for library_name in names)
     raise UnknownClientError(f"unknown client {text!r}{hint}; choose from {listed}")
 
 
 def installed_by(text: str) -> str:
-    """Return how somebody gets the client that a user names; "" for a command of theirs.
+    """Return the command that installs a client without barnabas; empty for a command of the user's.
 
     >>> installed_by("sarama@1.46.2"), installed_by("mine {bootstrap}")
     ('go get github.com/IBM/sarama@v1.46.2', '')

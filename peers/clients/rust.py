@@ -1,4 +1,4 @@
-"""Clients in Rust: one small program, built with the cargo on the path for the release that is asked for."""
+"""Clients in Rust: one small program, built with the installed cargo for the requested release."""
 
 from __future__ import annotations
 
@@ -30,23 +30,27 @@ _BUILDING: Final = 1800.0
 
 
 def rust_program(version: str) -> Program:
-    """Return the program with a release of the crate rdkafka. Raises UnavailableClientError."""
+    """Return the program built with a release of the crate rdkafka.
+
+    Raises:
+        UnavailableClientError: cargo is missing, or the build failed.
+    """
     cargo = shutil.which("cargo")
     if cargo is None:
-        why = "Rust clients need the cargo command on the PATH, and a C compiler: see rustup.rs"
-        raise UnavailableClientError(why)
+        reason = "Rust clients need the cargo command on the PATH, and a C compiler: see rustup.rs"
+        raise UnavailableClientError(reason)
     sources = sorted(SOURCES.glob("*.rs"))
 
-    def build(place: Path) -> None:
-        (place / "src").mkdir(exist_ok=True)
+    def build(path: Path) -> None:
+        (path / "src").mkdir(exist_ok=True)
         for source in sources:
-            shutil.copy(source, place / "src")
-        (place / "Cargo.toml").write_text(_MANIFEST.format(version))
-        # what releases have in common is built once
+            shutil.copy(source, path / "src")
+        (path / "Cargo.toml").write_text(_MANIFEST.format(version))
+        # code that releases share is built once
         with folder("rust-target") as target:
             environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
-            what, line = f"rdkafka {version} can't be built", [cargo, "build", "--release"]
-            run(what, line, within=place, environment=environment, seconds=_BUILDING)
-            shutil.copy(target / "release" / "client", place / "client")
+            task, line = f"rdkafka {version} can't be built", [cargo, "build", "--release"]
+            run(task, line, within=path, environment=environment, seconds=_BUILDING)
+            shutil.copy(target / "release" / "client", path / "client")
 
     return Program([str(built(f"rdkafka-{version}-rust", sources, build))])

@@ -1,6 +1,6 @@
-"""franz-go's fake cluster (pkg/kfake): a Kafka broker in Go, in memory, built with the Go on the path.
+"""franz-go's fake cluster (pkg/kfake): a Kafka broker in Go, in memory, built with the installed Go.
 
-It has no releases: a revision is named, and the release of franz-go that it is built with.
+It has no releases: the revision is fixed, and the release of franz-go that it is built with.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ REVISION: Final = "v0.0.0-20260918054303-01f206a7e32c"
 WITH: Final = "v1.22.3"
 
 NAME: Final = f"kfake {REVISION.rpartition('-')[2]}"
-"""What it is called, with the commit."""
+"""The name, with the commit."""
 
 
 def kfake_program(*topics: str) -> Program:
-    """What serves it: prints its address, ends with its stdin. Raises UnavailableClientError."""
+    """Return the program of the fake cluster: it prints its address, and exits at the end of its stdin.
+
+    Raises:
+        UnavailableClientError: The program can't be built.
+    """
     modules = f"{FRANZ_GO}/pkg/kfake@{REVISION}", f"{FRANZ_GO}@{WITH}"
     return Program(
         [str(built(NAME, [Path(__file__).with_name("main.go")], modules, WITH)), *topics]

@@ -1,1 +1,1 @@
-"""The broker of a capture: it answers a live client as the recorded ones did."""
+"""The brokers of a capture: they answer a live client with the recorded responses."""

@@ -1,4 +1,4 @@
-"""Which recorded exchange answers a request: the one that asked for the same, in recorded order."""
+"""The choice of the recorded exchange that answers a request: the first unused one with the same request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from barnabas.peers.recorded.shape import about, shape
+from barnabas.peers.recorded.shape import named_entities, shape
 from barnabas.specs.keys import (
     ADD_OFFSETS_TO_TXN,
     ADD_PARTITIONS_TO_TXN,
@@ -19,14 +19,14 @@ from barnabas.specs.keys import (
     TXN_OFFSET_COMMIT,
 )
 
-How = Literal["same bytes", "same shape", "same names", "again"]
-"""Why an exchange was chosen. `again`: all that asked for the same have been answered, so the last of
-them that has a response answers once more; to the others the client may just not have waited."""
+MatchKind = Literal["same bytes", "same shape", "same names", "again"]
+"""The reason for the choice of an exchange. `again`: all exchanges with the same request are used, so the
+last one with a response repeats; for the others the client may not have waited."""
 
 ONCE: Final = frozenset(
     (PRODUCE, ADD_PARTITIONS_TO_TXN, ADD_OFFSETS_TO_TXN, END_TXN, TXN_OFFSET_COMMIT)
 )
-"""APIs whose effect is done once."""
+"""APIs whose effect must not repeat."""
 
 ANY: Final = "any"
 """Stands for every broker."""
@@ -34,15 +34,15 @@ ANY: Final = "any"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A recorded exchange and why it was chosen. It may have had no response."""
+    """A recorded exchange and the reason for its choice. It may have no response."""
 
     exchange: Exchange
-    how: How
+    how: MatchKind
 
 
 @dataclass(slots=True)
-class _Line:
-    """Numbers of exchanges that one label stands for, in recorded order; those before `at` are used."""
+class _Queue:
+    """Exchanges with the same label, by number in recorded order; those before `at` are used."""
 
     numbers: list[int] = field(default_factory=list)
     at: int = 0
@@ -50,20 +50,20 @@ class _Line:
     """The last that has a response."""
 
     def first(self, used: set[int]) -> int | None:
-        """The first that has not answered yet."""
+        """Return the first exchange that was not used yet."""
         while self.at < len(self.numbers) and self.numbers[self.at] in used:
             self.at += 1
         return self.numbers[self.at] if self.at < len(self.numbers) else None
 
 
 class Answers:
-    """Recorded exchanges, each of which answers once; then the last response of its shape does again."""
+    """The recorded exchanges. Each one answers one request; then the last response of its label repeats."""
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self.used: set[int] = set()
-        """Those that have answered, by their number in the recording."""
+        """Used exchanges, by their number in the recording."""
         self.recorded: list[Exchange] = []
-        self._lines: defaultdict[Hashable, _Line] = defaultdict(_Line)
+        self._lines: defaultdict[Hashable, _Queue] = defaultdict(_Queue)
         for exchange in exchanges:
             body = exchange.request_body
             if exchange.key in (API_VERSIONS, SASL_TOKEN) or body is None:
@@ -77,14 +77,14 @@ class Answers:
             self.recorded.append(exchange)
 
     def find(self, key: int, version: int, body: bytes, broker: int | None = None) -> Answer | None:
-        """The answer to a request; None if nothing like it was recorded.
+        """Return the exchange that answers a request; None if nothing like the request was recorded.
 
-        Among several that fit equally well those to that broker go first, then the first recorded.
+        Among exchanges that fit equally well, those of `broker` come first, then the first recorded.
         """
         lines = []
         for how, label in _labels(key, version, body):
-            for at in (broker, ANY):
-                line = self._lines.get((how, at, label))
+            for target in (broker, ANY):
+                line = self._lines.get((how, target, label))
                 if line is None:
                     continue
                 number = line.first(self.used)
@@ -97,8 +97,8 @@ class Answers:
         responded = (line.responded for line in lines if line.responded is not None)
         return Answer(self.recorded[next(responded, lines[0].numbers[-1])], "again")
 
-    def left(self) -> Counter[str]:
-        """API -> exchanges that have not answered; but for Fetch, see `barnabas.peers.recorded.log`."""
+    def unused(self) -> Counter[str]:
+        """Count unused exchanges by API, except Fetch, see `barnabas.peers.recorded.log`."""
         return Counter(
             exchange.api
             for number, exchange in enumerate(self.recorded)
@@ -106,16 +106,16 @@ class Answers:
         )
 
     def versions(self) -> dict[int, tuple[int, int]]:
-        """API key -> the first and last version that was recorded."""
-        found: dict[int, tuple[int, int]] = {}
+        """Return the first and last recorded version by API key."""
+        versions: dict[int, tuple[int, int]] = {}
         for exchange in self.recorded:
-            low, high = found.get(exchange.key, (exchange.version, exchange.version))
-            found[exchange.key] = min(low, exchange.version), max(high, exchange.version)
-        return found
+            low, high = versions.get(exchange.key, (exchange.version, exchange.version))
+            versions[exchange.key] = min(low, exchange.version), max(high, exchange.version)
+        return versions
 
 
-def _labels(key: int, version: int, body: bytes) -> Iterator[tuple[How, Hashable]]:
-    """What an exchange is found by, the best first."""
+def _labels(key: int, version: int, body: bytes) -> Iterator[tuple[MatchKind, Hashable]]:
+    """Yield the labels by which an exchange matches requests, the most exact first."""
     yield "same bytes", (key, version, body)
     yield "same shape", (key, version, shape(key, version, body))
-    yield "same names", (key, version, about(key, version, body))
+    yield "same names", (key, version, named_entities(key, version, body))

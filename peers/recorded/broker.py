@@ -1,8 +1,8 @@
-"""The broker of a capture: listeners that answer as the recorded brokers did.
+"""Listeners that answer as the brokers of a capture did.
 
-A listener for clients to begin with, and one for each broker that recorded responses name; addresses in
-responses are replaced by theirs. A connection's requests are answered one after the other, as brokers do,
-each after the time that the recorded broker took.
+There is one listener for bootstrap, and one for each broker that recorded responses name; responses contain
+the listeners' addresses. A connection's requests are answered in order, as brokers do, each after the time
+that the recorded broker took.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Final
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.peers.recorded.answers import Answers
+from barnabas.peers.recorded.api_versions import api_versions_response
 from barnabas.peers.recorded.log import RecordedLog
-from barnabas.peers.recorded.offered import offered
 from barnabas.specs.broker_addresses import NodeKind, address_fields, patch
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
@@ -29,26 +29,29 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
 LONGEST: Final = 30_000.0
-"""Milliseconds that an answer waits at most."""
+"""The longest delay of a response, in milliseconds."""
 
 Address = tuple[str, int]
 
 
 @dataclass(slots=True)
-class Served:
-    """What came of the requests so far."""
+class ServedCounts:
+    """Counters of the requests that a recorded broker handled."""
 
     connections: int = 0
     answered: Counter[str] = field(default_factory=Counter)
-    """By why the answer was chosen, see `barnabas.peers.recorded.answers`."""
+    """Requests by the reason for the choice, see `barnabas.peers.recorded.answers`."""
     unknown: Counter[str] = field(default_factory=Counter)
     """API and version -> requests of which nothing was recorded."""
 
 
 class RecordedBroker:
-    """Listeners that stand for the brokers of a recording. `say` gets lines for the person.
+    """Listeners that stand for the brokers of a recording.
 
-    speed: 2.0 answers in half the time that the recorded brokers took; 0: at once.
+    Args:
+        exchanges: the recording.
+        speed: 2.0 responds in half the time of the recorded brokers; 0: at once.
+        say: prints lines for the user.
     """
 
     def __init__(
@@ -60,9 +63,9 @@ class RecordedBroker:
     ) -> None:
         self.answers = Answers(exchanges)
         self._log = RecordedLog(self.answers.recorded)
-        self.served = Served()
+        self.served = ServedCounts()
         self.listeners: dict[tuple[NodeKind, int] | None, Address] = {}
-        """By kind and id of the node; None: where clients begin."""
+        """Addresses by kind and id of the node; None: for bootstrap."""
         self._speed = speed
         self._say = say
         self._versions = self.answers.versions()
@@ -70,7 +73,7 @@ class RecordedBroker:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self, listen: Address) -> None:
-        """Begin to listen: there, and at a port of the system's choice for each broker. Raises OSError."""
+        """Listen on `listen`, and on a free port for each recorded broker. Raises OSError."""
         try:
             for node in (None, *self._nodes()):
                 port = listen[1] if node is None else 0
@@ -93,18 +96,18 @@ class RecordedBroker:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _nodes(self) -> list[tuple[NodeKind, int]]:
-        """The brokers and controllers that recorded responses name."""
-        found: set[tuple[NodeKind, int]] = set()
+        """Return the brokers and controllers that recorded responses name."""
+        nodes: set[tuple[NodeKind, int]] = set()
 
         def note(kind: NodeKind, node: int, host: str, port: int) -> None:
-            found.add((kind, node))
+            nodes.add((kind, node))
 
         for exchange in self.answers.recorded:
             body = exchange.response_body
             if body is not None and address_fields(exchange.key, exchange.version) is not None:
                 with contextlib.suppress(Malformed):
                     patch(exchange.key, exchange.version, body, note)
-        return sorted(found)
+        return sorted(nodes)
 
     async def _accept(
         self, broker: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -126,7 +129,7 @@ class RecordedBroker:
     async def _turn(
         self, broker: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Answer one request; whether the connection stays open."""
+        """Answer one request, and return whether the connection stays open."""
         (size,) = struct.unpack(">i", await reader.readexactly(4))
         if not 8 <= size <= FRAME_LIMIT:
             self._say(f"a request of {size} bytes: connection closed")
@@ -140,7 +143,7 @@ class RecordedBroker:
         body = frame[head.body :]
         if head.key == API_VERSIONS:
             self.served.answered["the recorded versions"] += 1
-            self._send(writer, head, offered(head.version, self._versions))
+            self._send(writer, head, api_versions_response(head.version, self._versions))
             return True
         if head.key == FETCH:
             return await self._fetch(writer, head, body)
@@ -151,12 +154,14 @@ class RecordedBroker:
         self.served.answered[answer.how] += 1
         if head.acks == 0:
             return True
-        found = answer.exchange
-        if self._speed and found.broker_ms is not None:
-            await asyncio.sleep(min(found.broker_ms, LONGEST) / 1e3 / self._speed)
-        if found.response_body is None:  # as it was then: no answer, and the end
+        exchange = answer.exchange
+        if self._speed and exchange.broker_ms is not None:
+            await asyncio.sleep(min(exchange.broker_ms, LONGEST) / 1e3 / self._speed)
+        if (
+            exchange.response_body is None
+        ):  # as in the recording: no response, and the end of the connection
             return False
-        reply = self._readdressed(head, found.response_body)
+        reply = self._readdressed(head, exchange.response_body)
         if reply is None:
             return False
         self._send(writer, head, reply)
@@ -164,11 +169,11 @@ class RecordedBroker:
         return True
 
     async def _fetch(self, writer: asyncio.StreamWriter, head: RequestHead, body: bytes) -> bool:
-        found = self._log.answer(head.version, body)
-        if found is None:
+        answer = self._log.answer(head.version, body)
+        if answer is None:
             self._never(head)
             return False
-        reply, wait_ms = found
+        reply, wait_ms = answer
         self.served.answered["the recorded log"] += 1
         await asyncio.sleep(min(wait_ms, LONGEST) / 1e3)
         self._send(writer, head, reply)
@@ -176,10 +181,10 @@ class RecordedBroker:
         return True
 
     def _never(self, head: RequestHead) -> None:
-        what = f"{NAMES.get(head.key, f'key {head.key}')} v{head.version}"
-        self.served.unknown[what] += 1
-        if self.served.unknown[what] <= 3:
-            self._say(f"{head.client_id or '-'} requested {what}, which was not recorded")
+        request = f"{NAMES.get(head.key, f'key {head.key}')} v{head.version}"
+        self.served.unknown[request] += 1
+        if self.served.unknown[request] <= 3:
+            self._say(f"{head.client_id or '-'} requested {request}, which was not recorded")
 
     def _readdressed(self, head: RequestHead, body: bytes) -> bytes | None:
         try:

@@ -1,8 +1,8 @@
-"""The records of a recording by partition, and Fetch responses made of them.
+"""The recorded record batches by partition, and Fetch responses made from them.
 
-A Fetch is not answered as it was then: which partitions a client asks for together is a matter of
-timing. It gets the recorded batches from its offset on. Nobody gets a fetch session (session id 0), so
-each request says all that it wants (KIP-227). Errors that brokers answered to a Fetch are left out.
+A Fetch gets the recorded batches from its offset on, not the recorded response: which partitions a client
+fetches together is a matter of timing. There are no fetch sessions (session id 0), so that each request names
+all its partitions (KIP-227). Recorded errors of Fetch are ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Batch(NamedTuple):
 
 @dataclass(slots=True)
 class _Partition:
-    """Batches by their last offset, as brokers had sent them."""
+    """Batches of a partition by their last offset, as the brokers sent them."""
 
     batches: list[_Batch] = field(default_factory=list)
     aborted: set[tuple[int, int]] = field(default_factory=set)
@@ -40,27 +40,27 @@ class _Partition:
     log_start_offset: int = -1
 
     def note(self, entry: Mapping[str, Any]) -> None:
-        """A partition of a recorded response."""
+        """Add the batches and offsets of a partition of a recorded response."""
         self.high_watermark = max(self.high_watermark, entry["high_watermark"])
         self.last_stable_offset = max(self.last_stable_offset, entry.get("last_stable_offset", -1))
         self.log_start_offset = max(self.log_start_offset, entry.get("log_start_offset", -1))
-        for one in entry.get("aborted_transactions") or ():
-            self.aborted.add((one["first_offset"], one["producer_id"]))
+        for transaction in entry.get("aborted_transactions") or ():
+            self.aborted.add((transaction["first_offset"], transaction["producer_id"]))
         data = entry["records"] or b""
         for batch in records.read(data):
             whole = data[batch.position : batch.position + batch.size]
-            at = bisect.bisect_left(self.batches, batch.last_offset, key=_last_offset)
-            if at == len(self.batches) or self.batches[at].last_offset != batch.last_offset:
-                self.batches.insert(at, _Batch(batch.last_offset, whole))
+            index = bisect.bisect_left(self.batches, batch.last_offset, key=_last_offset)
+            if index == len(self.batches) or self.batches[index].last_offset != batch.last_offset:
+                self.batches.insert(index, _Batch(batch.last_offset, whole))
 
     def read(self, offset: int, limit: int) -> bytes:
-        """The batches from the one with this offset on: one at least, then up to `limit` bytes."""
-        found = b""
+        """Return batches from the one with `offset` on: at least one, then up to `limit` bytes."""
+        batches = b""
         for batch in self.batches[bisect.bisect_left(self.batches, offset, key=_last_offset) :]:
-            if found and len(found) + len(batch.data) > limit:
+            if batches and len(batches) + len(batch.data) > limit:
                 break
-            found += batch.data
-        return found
+            batches += batch.data
+        return batches
 
 
 def _last_offset(batch: _Batch) -> int:
@@ -80,69 +80,72 @@ class RecordedLog:
         for topic in response["responses"]:
             for entry in topic["partitions"]:
                 if entry["error_code"] == 0:
-                    place = _topic(topic), entry["partition_index"]
+                    partition = _topic(topic), entry["partition_index"]
                     try:
-                        self._partitions.setdefault(place, _Partition()).note(entry)
+                        self._partitions.setdefault(partition, _Partition()).note(entry)
                     except Malformed:
-                        continue  # what stands before it is kept
+                        continue  # earlier batches stay
 
     def answer(self, version: int, body: bytes) -> tuple[bytes, int] | None:
-        """The response's body, and how long to wait with it (ms): as asked, if it has no records.
+        """Return the body of a Fetch response, and the milliseconds to wait before it.
 
-        None if the request can't be read or nothing of any of its partitions was recorded.
+        The wait is the request's `max_wait_ms` if the response has no records. None: the request can't be
+        decoded, or none of its partitions was recorded.
         """
         try:
-            asked = api(FETCH).request.codec(version).decode(body)
+            request = api(FETCH).request.codec(version).decode(body)
         except (LookupError, Malformed):
             return None
         known = False
-        left = asked.get("max_bytes", 2**31 - 1)
+        max_bytes = request.get("max_bytes", 2**31 - 1)
         size = 0
         responses = []
-        for topic in asked["topics"]:
+        for topic in request["topics"]:
             entries = []
-            for one in topic["partitions"]:
-                partition = self._partitions.get((_topic(topic), one["partition"]))
+            for requested in topic["partitions"]:
+                partition = self._partitions.get((_topic(topic), requested["partition"]))
                 known |= partition is not None
-                entry = _entry(partition, one, left - size, asked.get("isolation_level", 0))
+                entry = _entry(
+                    partition, requested, max_bytes - size, request.get("isolation_level", 0)
+                )
                 size += len(entry["records"])
                 entries.append(entry)
             name = {key: topic[key] for key in ("topic", "topic_id") if key in topic}
             responses.append({**name, "partitions": entries})
-        if not known and asked["topics"]:
+        if not known and request["topics"]:
             return None
         values = {"session_id": 0, "responses": responses}
         encoded = api(FETCH).response.codec(version).encode(values)
-        return encoded, 0 if size else asked["max_wait_ms"]
+        return encoded, 0 if size else request["max_wait_ms"]
 
 
 def _topic(topic: Mapping[str, Any]) -> str | uuid.UUID:
-    found: str | uuid.UUID = topic["topic"] if "topic" in topic else topic["topic_id"]
-    return found
+    name: str | uuid.UUID = topic["topic"] if "topic" in topic else topic["topic_id"]
+    return name
 
 
 def _entry(
-    partition: _Partition | None, asked: Mapping[str, Any], left: int, isolation: int
+    partition: _Partition | None, requested: Mapping[str, Any], remaining_bytes: int, isolation: int
 ) -> dict[str, Any]:
     if partition is None:
         return {
-            "partition_index": asked["partition"],
+            "partition_index": requested["partition"],
             "error_code": UNKNOWN_TOPIC_OR_PARTITION,
             "high_watermark": -1,
             "records": b"",
         }
-    offset = asked["fetch_offset"]
-    limit = min(left, asked["partition_max_bytes"])
+    offset = requested["fetch_offset"]
+    limit = min(remaining_bytes, requested["partition_max_bytes"])
     aborted = [
         {"producer_id": producer, "first_offset": first}
         for first, producer in sorted(partition.aborted)
     ]
     return {
-        "partition_index": asked["partition"],
+        "partition_index": requested["partition"],
         "error_code": 0,
         "high_watermark": partition.high_watermark,
         "last_stable_offset": partition.last_stable_offset,
         "log_start_offset": partition.log_start_offset,
         "aborted_transactions": aborted if isolation == READ_COMMITTED else None,
-        "records": partition.read(offset, limit) if left > 0 else b"",
+        "records": partition.read(offset, limit) if remaining_bytes > 0 else b"",
     }

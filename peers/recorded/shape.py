@@ -1,4 +1,4 @@
-"""When two requests ask for the same: exactly, but for what is another one in each run, or roughly."""
+"""Equality of requests: exact, or without values that differ in each run, or by names only."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ OF_THE_CLIENT: Final = (
     "max_*",
     "min_*",
 )
-"""What another release of a client, or another configuration, may say otherwise."""
+"""Fields that may differ with another release or configuration of a client."""
 
 
 def shape(key: int, version: int, body: bytes) -> Hashable:
-    """Two requests of an API and version with equal shapes ask for the same.
+    """Return a value that is equal for requests of an API and version that request the same.
 
-    Ids, epochs, times and limits do not count; topics, partitions, offsets and records do. The bytes
-    themselves if they can't be read.
+    Topics, partitions, offsets and records count; ids, epochs, times and limits do not. A request that can't
+    be decoded has its bytes as shape.
 
     >>> one, other = (bytes.fromhex(f"0001 67 {end}") for end in ("00000001 0001 6d", "00000002 0001 6e"))
     >>> shape(12, 0, one) == shape(12, 0, other)  # other generation, other member
     True
     """
-    found = _read(key, version, body)
-    if found is None:
+    decoded = _read(key, version, body)
+    if decoded is None:
         return body
-    return json.dumps(without(to_json(unpacked(found)), OF_THE_CLIENT), sort_keys=True)
+    return json.dumps(without(to_json(unpacked(decoded)), OF_THE_CLIENT), sort_keys=True)
 
 
-def about(key: int, version: int, body: bytes) -> Hashable:
-    """The topics, partitions, groups and so on that a request names: equal if two are about the same."""
-    found = _read(key, version, body)
-    return body if found is None else frozenset(_names(to_json(found), ()))
+def named_entities(key: int, version: int, body: bytes) -> Hashable:
+    """Return the topics, partitions, groups and so on that a request names."""
+    decoded = _read(key, version, body)
+    return body if decoded is None else frozenset(_names(to_json(decoded), ()))
 
 
 def _read(key: int, version: int, body: bytes) -> dict[str, Any] | None:
@@ -53,21 +53,21 @@ def _read(key: int, version: int, body: bytes) -> dict[str, Any] | None:
 
 
 def _names(value: Any, path: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Each name with those of the structures around it: ("topics=a", "partitions=0")."""
-    found: set[tuple[str, ...]] = set()
+    """Return each name with the names of the structures around it: ("topics=a", "partitions=0")."""
+    names: set[tuple[str, ...]] = set()
     match value:
         case list():
             for item in value:
-                found |= _names(item, path)
+                names |= _names(item, path)
         case dict():
-            own = [
+            identities = [
                 f"{name}={value[name]}"
                 for name in IDENTITY
                 if isinstance(value.get(name), str | int)
             ]
-            inner = (*path, *own)
-            if own:
-                found.add(inner)
+            inner = (*path, *identities)
+            if identities:
+                names.add(inner)
             for child in value.values():
-                found |= _names(child, inner)
-    return found
+                names |= _names(child, inner)
+    return names

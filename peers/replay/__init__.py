@@ -1,8 +1,8 @@
-"""The recorded clients: what they asked then is asked of a live cluster.
+"""The clients of a capture: their recorded requests are sent to a live cluster.
 
-`plan` says what is sent, `order` in which order, `topics` what the live cluster lacks; `translation` puts
-the live cluster's ids (`identities`, `offsets`, `batches`), versions (`versions`) and leaders of groups
-(`generations`) in place of the recorded ones, `sessions` its fetch sessions; `routing` and `cluster` find the
-broker that a request is for; `connection` carries it, `player` does all of it in turn, and `outcome`
-compares the answers. `as_pytest` writes a few of them as a test, which asks by the same means.
+`plan` decides which requests are sent, `order` in which order, `topics` what the live cluster lacks.
+`translation` replaces recorded values by those of the live cluster: ids (`identities`, `offsets`, `batches`),
+versions (`versions`) and leaders of groups (`generations`); `sessions` does so for fetch sessions. `routing`
+and `cluster` find the broker for a request, `connection` carries it, `player` runs all steps in turn, and
+`outcome` compares the responses. `as_pytest` writes a few exchanges as a test that uses the same steps.
 """

@@ -1,7 +1,7 @@
-"""Recorded exchanges as a file for pytest, which asks a cluster the same and asserts what was answered.
+"""Recorded exchanges as a file for pytest, which repeats the requests and compares the responses.
 
-The file has what was asked and answered in the JSON form of the logs, to be read and changed; only what that
-form does not tell is there as bytes. What asks is `barnabas.testing.seen`.
+The file has requests and responses in the JSON form of the logs, to be read and changed, and in bytes where
+the JSON form loses something. `barnabas.testing.seen` sends the requests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.captures.diff.bodies import without
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER
-from barnabas.peers.replay.plan import left_out
+from barnabas.peers.replay.plan import omission_of
 from barnabas.plural import plural
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import DIRECTIONS, Direction
@@ -60,35 +60,41 @@ def test_the_answers_are_those_that_were_seen(kafka_proxy):
 
 
 class NoTest(ValueError):
-    """Of these exchanges no test can be made, and why, in a line."""
+    """The exchanges can't become a test; the message is one line with the reason."""
 
 
 def as_pytest(exchanges: Iterable[Exchange], name: str, scenario: str = "") -> str:
-    """The file. name: where they are from; scenario: what rules did to them, if they did something.
+    """Return a Python file for pytest that repeats requests and compares the responses.
 
-    Raises NoTest.
+    Args:
+        exchanges: the recording.
+        name: of the recording, for a comment.
+        scenario: the scenario whose rules affected the recording; empty: none.
+
+    Raises:
+        NoTest: No exchange can be compared, or there are too many.
     """
     chosen, unsent = [], Counter[str]()
     for exchange in sorted(exchanges, key=lambda exchange: exchange.ts):
-        if why := _why_not(exchange):
-            unsent[why] += 1
+        if reason := _omission_reason(exchange):
+            unsent[reason] += 1
         else:
             chosen.append(exchange)
     if all(exchange.response_size is None for exchange in chosen):
-        whys = ", ".join(f"{why} ({count})" for why, count in unsent.items())
-        raise NoTest(f"nothing is left to be compared: {whys or 'no exchange with a response'}")
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in unsent.items())
+        raise NoTest(f"nothing is left to be compared: {reasons or 'no exchange with a response'}")
     if len(chosen) > MOST or sum(exchange.weight for exchange in chosen) > BYTES:
         raise NoTest(
             f"a test has {MOST} exchanges and {BYTES >> 20} MiB of bodies at most: choose fewer"
         )
     responses = [_body(exchange, "response") for exchange in chosen]
     ignored = [field for field in OF_THE_CLUSTER if any(_has(body, field) for body in responses)]
-    said = [f"barnabas {version()} made it of {plural(len(chosen), 'exchange')} of {name}."]
-    said += [f"Not asked again: {why} ({count})." for why, count in unsent.items()]
+    comments = [f"barnabas {version()} made it of {plural(len(chosen), 'exchange')} of {name}."]
+    comments += [f"Not asked again: {reason} ({count})." for reason, count in unsent.items()]
     unanswered = sum(exchange.response_size is None for exchange in chosen)
     if unanswered:
-        said.append(f"Asked again and not compared: without a response ({unanswered}).")
-    parts = [HEAD, *(f"# {printable(line)}\n" for line in said), "\n"]
+        comments.append(f"Asked again and not compared: without a response ({unanswered}).")
+    parts = [HEAD, *(f"# {printable(line)}\n" for line in comments), "\n"]
     if scenario:
         parts.append("import pytest\n\n")
     parts.append("from barnabas.testing.seen import Seen, ask_again\n\n")
@@ -98,15 +104,15 @@ def as_pytest(exchanges: Iterable[Exchange], name: str, scenario: str = "") -> s
     parts.append(f"NOT_COMPARED = {_literal(tuple(ignored))}\n\n")
     if scenario:
         parts.append(f"# what rules did to these exchanges\nSCENARIO = {_literal(scenario)}\n\n")
-    seen = "".join(map(_seen, chosen, [chosen[0].ts] * len(chosen)))
-    parts += (f"SEEN = (\n{seen})\n", WITH_RULES if scenario else PLAIN)
+    sources = "".join(map(_source, chosen, [chosen[0].ts] * len(chosen)))
+    parts += (f"SEEN = (\n{sources})\n", WITH_RULES if scenario else PLAIN)
     return "".join(parts)
 
 
-def _why_not(exchange: Exchange) -> str:
-    left = left_out(exchange)
-    if left is not None:
-        return left.reason
+def _omission_reason(exchange: Exchange) -> str:
+    omission = omission_of(exchange)
+    if omission is not None:
+        return omission.reason
     if exchange.payload.get("response"):
         return "its payload was removed from the capture"
     if exchange.response_size is not None and exchange.response is None:
@@ -114,8 +120,8 @@ def _why_not(exchange: Exchange) -> str:
     return ""
 
 
-def _seen(exchange: Exchange, begin: int) -> str:
-    """One of them, as Python."""
+def _source(exchange: Exchange, begin: int) -> str:
+    """Return an exchange as Python source."""
     known: dict[str, Any] = {
         "api": exchange.api,
         "version": exchange.version,
@@ -126,18 +132,22 @@ def _seen(exchange: Exchange, begin: int) -> str:
     }
     if exchange.response_size is not None:
         known["answered"] = (exchange.end - begin) / 1e6
-    known |= {way: _body(exchange, way) for way in DIRECTIONS if exchange.body(way) is not None}
+    known |= {
+        direction: _body(exchange, direction)
+        for direction in DIRECTIONS
+        if exchange.body(direction) is not None
+    }
     fields = (f"{name}={_literal(value, len(name) + 1)},\n" for name, value in known.items())
     return textwrap.indent(f"Seen(\n{textwrap.indent(''.join(fields), '    ')}),\n", "    ")
 
 
-def _body(exchange: Exchange, way: Direction) -> dict[str, Any] | bytes | None:
-    """In JSON form; its bytes, if that form does not say the same."""
-    value, body = getattr(exchange, way), exchange.body(way)
+def _body(exchange: Exchange, direction: Direction) -> dict[str, Any] | bytes | None:
+    """Return a body in JSON form; its bytes, if the JSON form loses something."""
+    value, body = getattr(exchange, direction), exchange.body(direction)
     if value is None or body is None:
         return body
-    form = json_form(exchange.key, exchange.version, way)(value, base64_text)
-    codec = codec_of(exchange.key, exchange.version, way)
+    form = json_form(exchange.key, exchange.version, direction)(value, base64_text)
+    codec = codec_of(exchange.key, exchange.version, direction)
     try:
         same = codec.decode(codec.encode(body_from_json(form, codec.layout))) == value
     except (Unfit, ValueError):
@@ -150,7 +160,7 @@ def _has(body: dict[str, Any] | bytes | None, field: str) -> bool:
 
 
 def _literal(value: Any, indent: int = 0) -> str:
-    """A value as Python, over several lines if it is long."""
+    """Return a value as Python source, over several lines if it is long."""
     if isinstance(value, str) and "\n" in value:
         lines = "".join(f"    {line!r}\n" for line in value.splitlines(keepends=True))
         return f"(\n{lines})"

@@ -1,8 +1,7 @@
-"""How a replay authenticates: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677), by what it is given.
+"""Authentication of a replay by SASL: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677), with given credentials.
 
-It does so again before the live broker's session ends (KIP-368), whenever the recorded client did.
-
-The recorded tokens are of no use: captures do not have them, and SCRAM's are good for one time.
+It is repeated before the live broker's session ends (KIP-368), whatever the recorded client did. Recorded
+tokens are of no use: captures do not contain them, and SCRAM's are valid once.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ RENEWED: Final = 0.85
 """The part of a session's lifetime after which Java's clients renew it at the earliest."""
 
 ITERATIONS: Final = 1_000_000
-"""More than these are not computed for a server that asks for them."""
+"""The most SCRAM iterations that a broker may request."""
 
 
-class Refused(ConnectionError):
-    """The broker does not let us in, or is not the one that knows the password."""
+class AuthenticationError(ConnectionError):
+    """Authentication failed: credentials were refused, or the broker does not know the password."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who asks. mechanism is one of MECHANISMS."""
+    """Username, password and SASL mechanism, which is one of MECHANISMS."""
 
     mechanism: str
     username: str
@@ -48,7 +47,7 @@ class Credentials:
 
 
 def password_in(path: Path) -> str:
-    """The first line of a file. Raises ValueError, with what is wrong with the file."""
+    """Return the first line of a file. Raises ValueError with the reason if the file can't be read."""
     try:
         return path.read_text("utf-8").split("\n")[0].removesuffix("\r")
     except OSError as problem:
@@ -58,21 +57,27 @@ def password_in(path: Path) -> str:
 
 
 Tokens = Generator[bytes, bytes, None]
-"""Yields what is sent, is sent what was answered."""
+"""Yields tokens to send, and receives the broker's tokens."""
 
 
 async def authenticate(connection: LiveConnection, credentials: Credentials) -> None:
-    """The first exchanges of a connection, and again before the session ends. Raises Refused, or Gone."""
+    """Authenticate a connection, and again before its SASL session ends.
+
+    Raises:
+        AuthenticationError, ConnectionLost: The broker refused, or closed the connection.
+    """
     answer = await _ask(connection, HANDSHAKE, {"mechanism": credentials.mechanism})
     if answer["error_code"]:
         offered = ", ".join(map(str, answer["mechanisms"]))
-        raise Refused(f"the broker does not offer {credentials.mechanism}, only {offered}")
+        raise AuthenticationError(
+            f"the broker does not offer {credentials.mechanism}, only {offered}"
+        )
     tokens = tokens_of(credentials, secrets.token_urlsafe(24))
     token = next(tokens)
     while True:
         answer = await _ask(connection, AUTHENTICATE, {"auth_bytes": token})
         if answer["error_code"]:
-            raise Refused(f"not authenticated: {answer['error_message']}")
+            raise AuthenticationError(f"not authenticated: {answer['error_message']}")
         try:
             token = tokens.send(answer["auth_bytes"])
         except StopIteration:
@@ -83,7 +88,14 @@ async def authenticate(connection: LiveConnection, credentials: Credentials) -> 
 
 
 def tokens_of(credentials: Credentials, nonce: str) -> Tokens:
-    r"""A client's tokens. nonce: random, for SCRAM. Raises Refused for what no server would answer.
+    r"""Generate a client's SASL tokens.
+
+    Args:
+        credentials: with the mechanism.
+        nonce: random text, for SCRAM.
+
+    Raises:
+        AuthenticationError: The broker's token is not valid.
 
     >>> next(tokens_of(Credentials("PLAIN", "alice", "x"), ""))
     b'\x00alice\x00x'
@@ -95,24 +107,26 @@ def tokens_of(credentials: Credentials, nonce: str) -> Tokens:
     name = credentials.username.replace("=", "=3D").replace(",", "=2C")
     bare = f"n={name},r={nonce}"
     first = (yield f"n,,{bare}".encode()).decode(errors="replace")
-    said = _attributes(first)
+    challenge = _attributes(first)
     try:
-        salt, iterations = base64.b64decode(said["s"]), int(said["i"])
+        salt, iterations = base64.b64decode(challenge["s"]), int(challenge["i"])
     except (KeyError, ValueError):
-        raise Refused("the broker's SCRAM challenge can't be read") from None
-    if not said.get("r", "").startswith(nonce) or not 0 < iterations <= ITERATIONS:
-        raise Refused("the broker's SCRAM challenge belongs to another exchange")
+        raise AuthenticationError("the broker's SCRAM challenge can't be read") from None
+    if not challenge.get("r", "").startswith(nonce) or not 0 < iterations <= ITERATIONS:
+        raise AuthenticationError("the broker's SCRAM challenge belongs to another exchange")
     salted = hashlib.pbkdf2_hmac(algorithm, credentials.password.encode(), salt, iterations)
-    final = f"c=biws,r={said['r']}"
+    final = f"c=biws,r={challenge['r']}"
     signed = f"{bare},{first},{final}".encode()
     key = hmac.digest(salted, b"Client Key", algorithm)
     signature = hmac.digest(hashlib.new(algorithm, key).digest(), signed, algorithm)
-    proof = bytes(one ^ other for one, other in zip(key, signature, strict=True))
+    proof = bytes(
+        key_byte ^ signature_byte for key_byte, signature_byte in zip(key, signature, strict=True)
+    )
     last = (yield f"{final},p={base64.b64encode(proof).decode()}".encode()).decode(errors="replace")
     server = hmac.digest(salted, b"Server Key", algorithm)
     expected = base64.b64encode(hmac.digest(server, signed, algorithm)).decode()
     if not hmac.compare_digest(_attributes(last).get("v", ""), expected):
-        raise Refused("the broker did not prove that it knows the password")
+        raise AuthenticationError("the broker did not prove that it knows the password")
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -128,4 +142,4 @@ async def _ask(connection: LiveConnection, key: int, values: dict[str, Any]) -> 
     try:
         return api(key).response.codec(version).decode(await future)
     except Malformed as problem:
-        raise Refused(f"the broker's answer can't be read: {problem}") from None
+        raise AuthenticationError(f"the broker's answer can't be read: {problem}") from None

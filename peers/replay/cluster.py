@@ -1,4 +1,4 @@
-"""The live cluster as a client knows it: its brokers, their versions, leaders and coordinators."""
+"""The live cluster as a client knows it: its brokers, versions, leaders and coordinators."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import uuid
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-from barnabas.peers.replay.connection import Address, Dial, Gone, LiveConnection
+from barnabas.peers.replay.connection import Address, ConnectionLost, Dial, LiveConnection
 from barnabas.peers.replay.routing import Coordinator
-from barnabas.peers.replay.versions import NotReplayable, pruned, version_for
+from barnabas.peers.replay.versions import NotReplayable, prune, version_for
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
 NEWEST: Final = {API_VERSIONS: 0, METADATA: 12, FIND_COORDINATOR: 3}
-"""API key -> the version that is asked at most, since more is not needed."""
+"""The highest version to use, by API key, since more is not needed."""
 
 CLIENT_ID: Final = "barnabas-replay"
 
 PAUSE: Final = 0.1
-"""Seconds between two questions for a leader or a coordinator that is not there yet."""
+"""Seconds between two requests for a leader or coordinator that is missing yet."""
 
 PATIENCE: Final = 30.0
-"""Seconds that an answer, or a coordinator, may take."""
+"""Timeout of a response, and of a search for a coordinator, in seconds."""
 
 LEADERLESS: Final = 5.0
-"""Seconds that a partition may have no leader before it is taken to have none."""
+"""Seconds without a leader after which a partition counts as leaderless."""
 
 
 class Unreachable(ConnectionError):
-    """None of the bootstrap servers answers, or nobody coordinates or leads what is asked for."""
+    """No bootstrap server responds, or no broker is the requested coordinator or leader."""
 
 
 class LiveCluster:
-    """What is known of a live cluster, which is asked on a connection of its own."""
+    """A client's view of the live cluster: brokers, versions, leaders and coordinators."""
 
     def __init__(self, bootstrap: Iterable[Address], dial: Dial) -> None:
         self.nodes: dict[int, Address] = {}
@@ -48,15 +48,15 @@ class LiveCluster:
         self._given_up: set[str | uuid.UUID] = set()
 
     async def start(self) -> None:
-        """Find the brokers. Raises Unreachable."""
+        """Connect to a bootstrap server and fetch versions and brokers. Raises Unreachable."""
         problems = []
         for address in self._bootstrap:
             try:
                 self._connection = await self.dial(address)
-                found = await self._ask(API_VERSIONS, {})
+                response = await self._ask(API_VERSIONS, {})
                 self.offered = {
-                    one["api_key"]: (one["min_version"], one["max_version"])
-                    for one in found["api_keys"]
+                    api_range["api_key"]: (api_range["min_version"], api_range["max_version"])
+                    for api_range in response["api_keys"]
                 }
                 await self._refresh(())
             except (OSError, Malformed, NotReplayable) as problem:
@@ -70,90 +70,102 @@ class LiveCluster:
         raise Unreachable("; ".join(problems) or "the cluster names no brokers")
 
     async def stop(self) -> None:
-        """Close its connection."""
+        """Close the connection."""
         if self._connection is not None:
             await self._connection.close()
 
     def node_for(self, recorded: int | None) -> int:
-        """The broker that stands for a recorded one: that with its id, else one of the others."""
+        """Return the live broker for a recorded one: the broker with its id, else one of the others."""
         if recorded in self.nodes:
             return recorded
         nodes = sorted(self.nodes)
         return nodes[(recorded or 0) % len(nodes)]
 
-    async def leaders(self, places: Collection[tuple[str | uuid.UUID, int]]) -> dict[Any, int]:
-        """The leaders of these partitions; those that nobody leads are left out."""
-        until = asyncio.get_running_loop().time() + min(PATIENCE, LEADERLESS)
+    async def leaders(self, partitions: Collection[tuple[str | uuid.UUID, int]]) -> dict[Any, int]:
+        """Return the leaders of these partitions; partitions without a leader are omitted."""
+        deadline = asyncio.get_running_loop().time() + min(PATIENCE, LEADERLESS)
         while True:
-            missing = {topic for topic, number in places if (topic, number) not in self._leaders}
+            missing = {
+                topic for topic, number in partitions if (topic, number) not in self._leaders
+            }
             if not missing - self._given_up:
                 break
             await self._refresh(missing)
-            if all(place in self._leaders for place in places):
+            if all(partition in self._leaders for partition in partitions):
                 break
-            if asyncio.get_running_loop().time() > until:
+            if asyncio.get_running_loop().time() > deadline:
                 self._given_up |= missing
                 break
             await asyncio.sleep(PAUSE)
-        return {place: self._leaders[place] for place in places if place in self._leaders}
+        return {
+            partition: self._leaders[partition]
+            for partition in partitions
+            if partition in self._leaders
+        }
 
     async def make(self, topics: Iterable[str]) -> None:
-        """Ask for topics: a cluster that makes those that it is asked for has them then."""
-        wanted = [{"name": name} for name in topics]
-        await self._ask(METADATA, {"topics": wanted, "allow_auto_topic_creation": True})
+        """Request metadata of topics, for which a cluster with automatic topic creation creates them."""
+        requested = [{"name": name} for name in topics]
+        await self._ask(METADATA, {"topics": requested, "allow_auto_topic_creation": True})
 
     async def partitions(self) -> dict[str, int]:
-        """All topics, and how many partitions they have."""
-        # before v1 an empty list asks for all
+        """Return the number of partitions of each topic."""
+        # before v1 an empty list requests all topics
         everything: list[Any] | None = None if self.offered.get(METADATA, (0, 0))[1] else []
-        found = await self._ask(METADATA, {"topics": everything})
-        return {topic["name"]: len(topic["partitions"]) for topic in found["topics"]}
+        response = await self._ask(METADATA, {"topics": everything})
+        return {topic["name"]: len(topic["partitions"]) for topic in response["topics"]}
 
-    async def coordinator(self, wanted: Coordinator) -> int:
-        """The node id of a coordinator. Raises Unreachable."""
-        until = asyncio.get_running_loop().time() + PATIENCE
-        while wanted not in self._coordinators:
-            found = await self._ask(FIND_COORDINATOR, {"key": wanted.name, "key_type": wanted.kind})
-            if not found["error_code"]:
-                self._coordinators[wanted] = found["node_id"]
-                self.nodes[found["node_id"]] = found["host"], found["port"]
-            elif asyncio.get_running_loop().time() > until:
-                raise Unreachable(f"no coordinator of {wanted.name!r}: error {found['error_code']}")
+    async def coordinator(self, coordinator: Coordinator) -> int:
+        """Return the node id of a coordinator. Raises Unreachable."""
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while coordinator not in self._coordinators:
+            response = await self._ask(
+                FIND_COORDINATOR, {"key": coordinator.name, "key_type": coordinator.kind}
+            )
+            if not response["error_code"]:
+                self._coordinators[coordinator] = response["node_id"]
+                self.nodes[response["node_id"]] = response["host"], response["port"]
+            elif asyncio.get_running_loop().time() > deadline:
+                raise Unreachable(
+                    f"no coordinator of {coordinator.name!r}: error {response['error_code']}"
+                )
             else:
                 await asyncio.sleep(PAUSE)
-        return self._coordinators[wanted]
+        return self._coordinators[coordinator]
 
-    def forget(self, wanted: Coordinator | None = None) -> None:
-        """Ask again for a coordinator, or for all leaders: it is another one now."""
-        if wanted is None:
+    def forget(self, coordinator: Coordinator | None = None) -> None:
+        """Forget a coordinator, or all leaders, so that the next use requests them again."""
+        if coordinator is None:
             self._leaders.clear()
         else:
-            self._coordinators.pop(wanted, None)
+            self._coordinators.pop(coordinator, None)
 
     async def _refresh(self, topics: Collection[str | uuid.UUID]) -> None:
         names = [topic for topic in topics if isinstance(topic, str)]
-        # ids alone can't be asked for by all: then all topics are
-        wanted = None if len(names) < len(topics) else [{"name": name} for name in names]
-        values = {"topics": wanted, "allow_auto_topic_creation": False}
-        found = await self._ask(METADATA, values)
-        self.nodes = {one["node_id"]: (one["host"], one["port"]) for one in found["brokers"]}
-        for topic in found["topics"]:
+        # not all versions can request topics by id: then all topics are requested
+        requested = None if len(names) < len(topics) else [{"name": name} for name in names]
+        values = {"topics": requested, "allow_auto_topic_creation": False}
+        response = await self._ask(METADATA, values)
+        self.nodes = {
+            broker["node_id"]: (broker["host"], broker["port"]) for broker in response["brokers"]
+        }
+        for topic in response["topics"]:
             for partition in topic["partitions"]:
                 if partition["leader_id"] >= 0:
                     for name in (topic["name"], topic.get("topic_id")):
                         if name:
-                            place = name, partition["partition_index"]
-                            self._leaders[place] = partition["leader_id"]
+                            key = name, partition["partition_index"]
+                            self._leaders[key] = partition["leader_id"]
 
     async def _ask(self, key: int, values: dict[str, Any]) -> dict[str, Any]:
         version = 0
         if key in self.offered:
             version = min(NEWEST[key], version_for(key, NEWEST[key], self.offered))
         if self._connection is None:
-            raise Gone("no connection")
+            raise ConnectionLost("no connection")
         await self._connection.ready()
         layout = api(key).request.layout(version)
-        body = api(key).request.codec(version).encode(pruned(values, layout))
+        body = api(key).request.codec(version).encode(prune(values, layout))
         future = self._connection.send(key, version, CLIENT_ID, body)
         assert future is not None  # noqa: S101
         answer = await asyncio.wait_for(future, PATIENCE)

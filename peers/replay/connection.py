@@ -1,4 +1,4 @@
-"""Connections to live brokers: requests go out as they come, answers come in their order."""
+"""Connections to live brokers: requests are sent at once, responses arrive in order."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ BUFFER: Final = 1 << 20
 Address = tuple[str, int]
 
 
-class Gone(ConnectionError):
-    """The broker has closed the connection, or answers what was not asked."""
+class ConnectionLost(ConnectionError):
+    """The broker has closed the connection, or sent a response to no request."""
 
 
 class LiveConnection:
-    """Pairs answers with requests, first in, first out; the correlation id is the check."""
+    """A connection to a live broker that pairs responses with requests, first in, first out."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._waiting: deque[tuple[int, int, int, asyncio.Future[bytes]]] = deque()
-        """Correlation id, API key and version, and who waits for the body."""
+        """Correlation id, API key, version, and the future for the body."""
         self._next = 0
-        self._problem: Gone | None = None
+        self._problem: ConnectionLost | None = None
         self._task = asyncio.create_task(self._read())
         self._closing: asyncio.Task[None] | None = None
         self._ends = math.inf
@@ -47,18 +47,21 @@ class LiveConnection:
 
     @classmethod
     async def open(cls, address: Address, tls: ssl.SSLContext | None = None) -> Self:
-        """Connect. Raises OSError."""
+        """Connect to an address. Raises OSError."""
         return cls(*await asyncio.open_connection(*possible(address), ssl=tls, limit=BUFFER))
 
     @property
     def gone(self) -> bool:
-        """Whether nothing will be answered any more."""
+        """Return whether the connection has failed, so that no more responses arrive."""
         return self._problem is not None
 
     def send(
         self, key: int, version: int, client_id: str | None, body: bytes, *, answered: bool = True
     ) -> asyncio.Future[bytes] | None:
-        """Send a request; what its response's body will be, or Gone. None if no answer is due."""
+        """Send a request, and return a future with its response's body; None if no response is due.
+
+        The future raises ConnectionLost if the connection ends first.
+        """
         correlation_id = self._next
         self._next = (self._next + 1) % (1 << 31)
         header = REQUEST_HEADER.codec(request_header_version(key, version)).encode(
@@ -69,24 +72,24 @@ class LiveConnection:
                 "client_id": client_id,
             }
         )
-        found: asyncio.Future[bytes] | None = None
+        future: asyncio.Future[bytes] | None = None
         if answered:
-            found = asyncio.get_running_loop().create_future()
+            future = asyncio.get_running_loop().create_future()
             if self._problem is not None:
-                found.set_exception(self._problem)
-                found.exception()
-                return found
-            self._waiting.append((correlation_id, key, version, found))
+                future.set_exception(self._problem)
+                future.exception()
+                return future
+            self._waiting.append((correlation_id, key, version, future))
         self._writer.writelines((struct.pack(">i", len(header) + len(body)), header, body))
-        return found
+        return future
 
     def lasts(self, seconds: float, renew: Callable[[], Awaitable[None]]) -> None:
-        """Whoever asks after so many seconds waits until `renew` has begun anew: sessions of SASL end."""
+        """Have `renew` called before the first request after `seconds`, since SASL sessions end."""
         self._ends = asyncio.get_running_loop().time() + seconds
         self._renew = renew
 
     async def ready(self) -> None:
-        """Wait until a request may be sent, which must be at once. Raises what `renew` raises."""
+        """Wait until a request may be sent, which must follow at once. Raises what `renew` raises."""
         now = asyncio.get_running_loop().time
         if now() >= self._ends:
             async with self._renewing:
@@ -94,16 +97,19 @@ class LiveConnection:
                     await self._renew()
 
     async def drain(self) -> None:
-        """Wait while the broker takes less than is sent."""
+        """Wait while the send buffer is full."""
         with contextlib.suppress(ConnectionError):
             await self._writer.drain()
 
     async def idle(self) -> None:
-        """Wait until all is answered, or nothing more will be."""
+        """Wait until no response is due any more, or the connection ends."""
         await asyncio.gather(*(future for *_, future in self._waiting), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close it; who waits gets Gone. Who is cancelled meanwhile is cancelled alone: it goes on."""
+        """Close the connection, after which pending futures raise ConnectionLost.
+
+        Closing continues if a caller is cancelled.
+        """
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
         await asyncio.shield(self._closing)
@@ -116,18 +122,18 @@ class LiveConnection:
             await self._writer.wait_closed()
 
     async def _read(self) -> None:
-        problem = Gone("the connection was closed")
+        problem = ConnectionLost("the connection was closed")
         try:
             while True:
                 (size,) = struct.unpack(">i", await self._reader.readexactly(4))
                 if not 4 <= size <= FRAME_LIMIT:
-                    problem = Gone(f"the broker sends a frame of {size} bytes")
+                    problem = ConnectionLost(f"the broker sends a frame of {size} bytes")
                     return
                 self._answer(await self._reader.readexactly(size))
-        except Gone as found:
-            problem = found
+        except ConnectionLost as lost:
+            problem = lost
         except (asyncio.IncompleteReadError, OSError):
-            problem = Gone("the live broker closed the connection")
+            problem = ConnectionLost("the live broker closed the connection")
         finally:
             self._problem = problem
             for *_, future in self._waiting:
@@ -137,55 +143,59 @@ class LiveConnection:
             self._waiting.clear()
 
     def _answer(self, frame: bytes) -> None:
-        found = int.from_bytes(frame[:4], signed=True)
-        if not self._waiting or self._waiting[0][0] != found:
-            raise Gone(f"the broker answers request {found}, which is not the next one")
+        correlation_id = int.from_bytes(frame[:4], signed=True)
+        if not self._waiting or self._waiting[0][0] != correlation_id:
+            raise ConnectionLost(
+                f"the broker answers request {correlation_id}, which is not the next one"
+            )
         _, key, version, future = self._waiting.popleft()
-        if future.done():  # nobody waits any longer
+        if future.done():  # the caller has given up
             return
         try:
             future.set_result(frame[response_body(frame, key, version) :])
         except Malformed as problem:
-            future.set_exception(Gone(f"the header of a {NAMES[key]} response: {problem}"))
+            future.set_exception(
+                ConnectionLost(f"the header of a {NAMES[key]} response: {problem}")
+            )
 
 
 Dial = Callable[[Address], Awaitable[LiveConnection]]
-"""Opens a connection that is ready for requests: authenticated, where that is wanted."""
+"""Opens a connection that is ready for requests: authenticated, if there are credentials."""
 
 
 class LiveConnections:
-    """The live connections of a replay: one for each recorded connection and broker that it is for.
+    """The live connections of a replay: one for each recorded connection and live broker.
 
-    They are opened when they are first wanted, and again when they were closed; (recorded connection, node
-    id) says which.
+    They are opened on first use, and again after they were closed. Their key is (recorded connection, node
+    id).
     """
 
     def __init__(self, dial: Dial) -> None:
         self._dial = dial
         self._open: dict[tuple[int, int], LiveConnection] = {}
         self._closing: dict[asyncio.Task[None], LiveConnection] = {}
-        """Those that end when all is answered on them."""
+        """Connections that close once their responses have arrived."""
 
-    async def ready(self, place: tuple[int, int], address: Address) -> LiveConnection:
+    async def ready(self, key: tuple[int, int], address: Address) -> LiveConnection:
         """Return a connection on which a request may be sent at once. Raises OSError."""
-        found = self._open.get(place)
-        if found is None or found.gone:
-            if found is not None:
-                await found.close()
-            found = self._open[place] = await self._dial(address)
-        await found.ready()
-        return found
+        connection = self._open.get(key)
+        if connection is None or connection.gone:
+            if connection is not None:
+                await connection.close()
+            connection = self._open[key] = await self._dial(address)
+        await connection.ready()
+        return connection
 
     def end(self, recorded: int) -> None:
-        """End the live connections of a recorded one when all is answered on them."""
-        for place in [place for place in self._open if place[0] == recorded]:
-            found = self._open.pop(place)
-            task = asyncio.create_task(_closed(found))
-            self._closing[task] = found
+        """Close the live connections of a recorded one, once their responses have arrived."""
+        for key in [key for key in self._open if key[0] == recorded]:
+            connection = self._open.pop(key)
+            task = asyncio.create_task(_closed(connection))
+            self._closing[task] = connection
             task.add_done_callback(self._closing.pop)
 
     async def close(self) -> None:
-        """Close all of them at once."""
+        """Close all connections at once."""
         connections = [*self._open.values(), *self._closing.values()]
         tasks = list(self._closing)
         for task in tasks:

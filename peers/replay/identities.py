@@ -1,6 +1,6 @@
-"""What the live cluster gives out itself: ids, epochs and generations, by those that were recorded.
+"""Values that the live cluster assigns itself: ids, epochs and generations, by their recorded values.
 
-Learnt by walking over a recorded and a live response side by side, put into what is sent after that.
+They are learned from a recorded and a live response side by side, and replaced in following requests.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any, Final, Literal
 
 from barnabas.captures.diff.bodies import together
 
-Kind = Literal["topic", "member", "generation"]
+IdKind = Literal["topic", "member", "generation"]
 
-FIELDS: Final[dict[str, Kind]] = {
+FIELDS: Final[dict[str, IdKind]] = {
     "topic_id": "topic",
     "member_id": "member",
     "generation_id": "generation",
     "generation_id_or_member_epoch": "generation",
     "member_epoch": "generation",
 }
-"""Field -> what it holds, wherever it stands. Not a group's `leader`, which may be another member now."""
+"""The kind of id in a field, at any depth. A group's `leader` is not among them: it may be another member
+now."""
 
 PRODUCERS: Final = (
     ("producer_id", "producer_epoch"),
@@ -33,25 +34,25 @@ Producer = tuple[int, int]
 
 
 Scope = str | None
-"""The group that an exchange is about: generations are a group's own."""
+"""The group of an exchange: generations belong to a group."""
 
 
 def scope_of(request: dict[str, Any]) -> Scope:
-    """The scope of an exchange, by its request."""
+    """Return the group that a request names; None: no group."""
     group = request.get("group_id")
     return group if isinstance(group, str) else None
 
 
 @dataclass(slots=True)
 class Identities:
-    """Recorded value -> live value."""
+    """Live topic ids, member ids, generations and producers, by their recorded values."""
 
     _values: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
     _producers: dict[int, dict[int, Producer]] = field(default_factory=dict)
     """Recorded producer id -> recorded epoch -> the live producer."""
 
     def learn(self, recorded: Any, live: Any, scope: Scope) -> None:
-        """Take what two bodies teach: the same structure, one recorded, one live."""
+        """Learn the live values of a recorded body's ids from the live body of the same structure."""
         match recorded, live:
             case dict(), dict():
                 for names in PRODUCERS:
@@ -59,20 +60,22 @@ class Identities:
                 for name in recorded.keys() & live.keys():
                     kind = FIELDS.get(name)
                     if kind is not None:
-                        if _is_one(recorded[name]) and _is_one(live[name]):
+                        if _is_id(recorded[name]) and _is_id(live[name]):
                             self._values[_key(kind, recorded[name], scope)] = live[name]
                     else:
                         self.learn(recorded[name], live[name], scope)
             case list(), list():
-                for _, one, other in together(recorded, live):
-                    self.learn(one, other, scope)
+                for _, recorded_item, live_item in together(recorded, live):
+                    self.learn(recorded_item, live_item, scope)
 
     def producer_is(self, recorded: Producer, live: Producer) -> None:
-        """Who that producer is now."""
+        """Record the live producer id and epoch of a recorded producer."""
         self._producers.setdefault(recorded[0], {})[recorded[1]] = live
 
     def producer(self, recorded: Producer) -> Producer:
-        """The live producer. Of an epoch that no response gave out: so many after the one before it.
+        """Return the live producer id and epoch of a recorded producer.
+
+        An epoch that no response contained is as far above the preceding known epoch as in the recording.
 
         >>> known = Identities()
         >>> known.producer_is((1000, 0), (7, 3))
@@ -86,12 +89,12 @@ class Identities:
         live_id, live_epoch = epochs[before]
         return live_id, max(live_epoch + recorded[1] - before, 0)
 
-    def live(self, kind: Kind, value: Any, scope: Scope) -> Any:
-        """The live value of one; the same if nothing is known of it."""
+    def live(self, kind: IdKind, value: Any, scope: Scope) -> Any:
+        """Return the live value of a recorded one; the recorded value if no live one is known."""
         return self._values.get(_key(kind, value, scope), value)
 
     def translate(self, body: Any, scope: Scope) -> Any:
-        """A body with the live values in it; what was given stays as it is.
+        """Return a copy of a body with live ids.
 
         >>> known, group = Identities(), "g"
         >>> known.learn({"generation_id": 4, "member_id": "a"}, {"generation_id": 1, "member_id": "b"}, group)
@@ -104,17 +107,19 @@ class Identities:
                     return body
                 return [self.translate(item, scope) for item in body]
             case dict():
-                found = {name: self._translated(name, value, scope) for name, value in body.items()}
+                translated = {
+                    name: self._translated(name, value, scope) for name, value in body.items()
+                }
                 for id_name, epoch_name in PRODUCERS:
                     if id_name in body and epoch_name in body:
                         pair = body[id_name], body[epoch_name]
-                        found[id_name], found[epoch_name] = self.producer(pair)
-                return found
+                        translated[id_name], translated[epoch_name] = self.producer(pair)
+                return translated
         return body
 
     def _translated(self, name: str, value: Any, scope: Scope) -> Any:
         kind = FIELDS.get(name)
-        if kind is not None and _is_one(value):
+        if kind is not None and _is_id(value):
             return self.live(kind, value, scope)
         return self.translate(value, scope) if isinstance(value, list | dict) else value
 
@@ -122,39 +127,39 @@ class Identities:
         self, recorded: dict[str, Any], live: dict[str, Any], names: tuple[str, str]
     ) -> None:
         if all(name in body for name in names for body in (recorded, live)):
-            one, other = (_pair(body, names) for body in (recorded, live))
-            if one[0] >= 0 and other[0] >= 0:
-                self.producer_is(one, other)
+            recorded_producer, live_producer = (_pair(body, names) for body in (recorded, live))
+            if recorded_producer[0] >= 0 and live_producer[0] >= 0:
+                self.producer_is(recorded_producer, live_producer)
 
 
-def copied(body: Any) -> Any:
-    """A body whose fields may be set; what stands in them, and arrays of numbers and texts, is shared.
+def copy_structures(body: Any) -> Any:
+    """Copy a body's structures; other values, and arrays of numbers and texts, are shared.
 
     >>> body = {"a": [{"b": b"..."}]}
-    >>> other = copied(body)
+    >>> other = copy_structures(body)
     >>> other == body, other["a"][0] is body["a"][0]
     (True, False)
     """
     if isinstance(body, dict):
         return {
-            name: copied(value) if isinstance(value, dict | list) else value
+            name: copy_structures(value) if isinstance(value, dict | list) else value
             for name, value in body.items()
         }
-    return [copied(item) for item in body] if body and isinstance(body[0], dict) else body
+    return [copy_structures(item) for item in body] if body and isinstance(body[0], dict) else body
 
 
-def replaced(body: Any, name: str, change: Callable[[Any], Any]) -> Any:
-    """A body with a field, wherever it stands, as `change` makes it.
+def replace_field(body: Any, name: str, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of a body in which `change` has replaced a field's value at every depth.
 
-    >>> replaced({"a": [{"epoch": 5}]}, "epoch", lambda epoch: -1)
+    >>> replace_field({"a": [{"epoch": 5}]}, "epoch", lambda epoch: -1)
     {'a': [{'epoch': -1}]}
     """
     match body:
         case list():
-            return [replaced(item, name, change) for item in body]
+            return [replace_field(item, name, change) for item in body]
         case dict():
             return {
-                key: change(value) if key == name else replaced(value, name, change)
+                key: change(value) if key == name else replace_field(value, name, change)
                 for key, value in body.items()
             }
     return body
@@ -164,12 +169,12 @@ def _pair(body: dict[str, Any], names: tuple[str, str]) -> Producer:
     return body[names[0]], body[names[1]]
 
 
-def _key(kind: Kind, value: Any, scope: Scope) -> tuple[Hashable, ...]:
+def _key(kind: IdKind, value: Any, scope: Scope) -> tuple[Hashable, ...]:
     return (kind, value, scope) if kind == "generation" else (kind, value)
 
 
-def _is_one(value: Any) -> bool:
-    """Whether it names something: not null, not empty, none of the small numbers that mean "none"."""
+def _is_id(value: Any) -> bool:
+    """Return whether a value is an id: not null, empty, or a small number that means "none"."""
     match value:
         case None | "" | list() | dict():
             return False

@@ -1,4 +1,4 @@
-"""Where the live brokers put the recorded batches: offsets of the recording and of the live partitions."""
+"""Offsets in the recording, and the live offsets of the same batches."""
 
 from __future__ import annotations
 
@@ -32,79 +32,85 @@ RESPONSES: Final[dict[int, tuple[str, str]]] = {
     LIST_OFFSETS: ("offset", "partition_index"),
     OFFSET_FETCH: ("committed_offset", "partition_index"),
 }
-"""The same of responses; those of Fetch stand in its records."""
+"""The fields of responses; a Fetch's offsets are in its records."""
 
-Place = tuple[str | uuid.UUID, int]
+TopicPartition = tuple[str | uuid.UUID, int]
 """Topic, by name or recorded id, and partition."""
 
 
 @dataclass(slots=True)
 class Offsets:
-    """Of each partition: recorded base offsets and how far off the live ones are."""
+    """Recorded base offsets of each partition, and the distance of the live ones."""
 
     topics: dict[uuid.UUID, str] = field(default_factory=dict)
     """Names by recorded id."""
-    _bases: defaultdict[Place, list[tuple[int, int]]] = field(
+    _bases: defaultdict[TopicPartition, list[tuple[int, int]]] = field(
         default_factory=lambda: defaultdict(list)
     )
 
-    def put(self, place: Place, recorded: int, live: int) -> None:
-        """A batch had this base offset, and has that one now."""
-        found = self._bases[self._by_name(place)]
+    def put(self, partition: TopicPartition, recorded: int, live: int) -> None:
+        """Record the live base offset of a recorded batch."""
+        bases = self._bases[self._by_name(partition)]
         entry = recorded, live - recorded
-        at = bisect.bisect_left(found, (recorded,))
-        if at < len(found) and found[at][0] == recorded:
-            found[at] = entry
-        elif at == 0 or found[at - 1][1] != entry[1] or at < len(found):
-            found.insert(at, entry)
+        index = bisect.bisect_left(bases, (recorded,))
+        if index < len(bases) and bases[index][0] == recorded:
+            bases[index] = entry
+        elif index == 0 or bases[index - 1][1] != entry[1] or index < len(bases):
+            bases.insert(index, entry)
 
-    def live(self, place: Place, offset: int) -> int:
-        """The live offset; the same if nothing before it was produced in the replay.
+    def live(self, partition: TopicPartition, offset: int) -> int:
+        """Return the live offset; the recorded one if nothing before it was produced in the replay.
 
         >>> offsets = Offsets()
         >>> offsets.put(("t", 0), 10, 3)
         >>> offsets.live(("t", 0), 12), offsets.live(("t", 0), 4), offsets.live(("t", 0), -1)
         (5, 4, -1)
         """
-        found = self._bases.get(self._by_name(place))
-        if not found or offset < 0:
+        bases = self._bases.get(self._by_name(partition))
+        if not bases or offset < 0:
             return offset
-        at = bisect.bisect_right(found, (offset, 1 << 63))
-        return offset + found[at - 1][1] if at else offset
+        index = bisect.bisect_right(bases, (offset, 1 << 63))
+        return offset + bases[index - 1][1] if index else offset
 
     def learn(
         self, recorded: dict[str, Any], live: dict[str, Any], names: Mapping[uuid.UUID, str]
     ) -> None:
-        """Take where a Produce's batches went. names: of topics by their live ids."""
-        theirs = {_named(place, names): entry for place, entry in partitions(live, "index")}
-        for place, entry in partitions(recorded, "index"):
-            other = theirs.get(self._by_name(place))
-            if other is not None and entry["base_offset"] >= 0 and other["base_offset"] >= 0:
-                self.put(place, entry["base_offset"], other["base_offset"])
+        """Learn the base offsets in a live Produce response. names: of topics by their live ids."""
+        live_entries = {
+            _named(partition, names): entry for partition, entry in partitions(live, "index")
+        }
+        for partition, entry in partitions(recorded, "index"):
+            live_entry = live_entries.get(self._by_name(partition))
+            if (
+                live_entry is not None
+                and entry["base_offset"] >= 0
+                and live_entry["base_offset"] >= 0
+            ):
+                self.put(partition, entry["base_offset"], live_entry["base_offset"])
 
     def translate(
         self, key: int, direction: Literal["request", "response"], body: dict[str, Any]
     ) -> None:
-        """Put live offsets into a body, which is the caller's own. Topics have their recorded ids."""
+        """Replace the offsets in a body, in place, by live ones. Topics have their recorded ids."""
         table = REQUESTS if direction == "request" else RESPONSES
         if key not in table:
             return
         name, index = table[key]
-        for place, entry in partitions(body, index):
+        for partition, entry in partitions(body, index):
             if name in entry:
-                entry[name] = self.live(place, entry[name])
+                entry[name] = self.live(partition, entry[name])
 
-    def _by_name(self, place: Place) -> Place:
-        return _named(place, self.topics)
-
-
-def _named(place: Place, names: Mapping[uuid.UUID, str]) -> Place:
-    topic, number = place
-    return (names.get(topic, topic), number) if isinstance(topic, uuid.UUID) else place
+    def _by_name(self, partition: TopicPartition) -> TopicPartition:
+        return _named(partition, self.topics)
 
 
-def partitions(body: dict[str, Any], index: str) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """The partitions of a body by topic, wherever they stand in it. index: the field of their number."""
+def _named(partition: TopicPartition, names: Mapping[uuid.UUID, str]) -> TopicPartition:
+    topic, number = partition
+    return (names.get(topic, topic), number) if isinstance(topic, uuid.UUID) else partition
+
+
+def partitions(body: dict[str, Any], index: str) -> Iterator[tuple[TopicPartition, dict[str, Any]]]:
+    """Yield the partitions of a body at every depth, by topic. index: the field with their number."""
     topic = body.get("topic") or body.get("name") or body.get("topic_id")
     for value in body.values():
         if not isinstance(value, list) or not value or not isinstance(value[0], dict):

@@ -1,4 +1,4 @@
-"""What became of a recorded exchange in the replay, and what its two responses differ in."""
+"""The result of a replayed exchange, and the differences between its two responses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.peers.replay.identities import Identities, Scope
 from barnabas.peers.replay.offsets import Offsets, partitions
-from barnabas.peers.replay.plan import Left
+from barnabas.peers.replay.plan import Omission
 from barnabas.peers.replay.routing import topic_of
-from barnabas.peers.replay.versions import NAMED, named_topics, pruned
+from barnabas.peers.replay.versions import NAMED, named_topics, prune
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.keys import FETCH, JOIN_GROUP
 from barnabas.specs.registry import api
@@ -41,106 +41,127 @@ OF_THE_CLUSTER: Final = (
     "is_internal",
     "*_authorized_operations",
 )
-"""What another cluster has otherwise, beside what differs in each run: brokers, leaders, replicas, how
-far its logs go. And the text of errors, of which the code is compared."""
+"""Fields that differ between clusters, in addition to those that differ in each run: brokers, leaders,
+replicas, ends of logs. Error messages are among them, since error codes are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A recorded exchange and what came of it. It was not sent if `left` says why."""
+    """A recorded exchange and the result of its replay. `omission` is the reason if it was not sent."""
 
     exchange: Exchange
-    left: Left | None = None
+    omission: Omission | None = None
     version: int | None = None
-    """The version in which it was asked, if it was."""
+    """The version of the live request; None: not sent."""
     response: dict[str, Any] | None = None
     """The live response."""
     differences: tuple[Difference, ...] = ()
     problem: str = ""
-    """Why there was no live response although one was due."""
+    """The reason for a missing live response."""
 
     @property
     def finding(self) -> bool:
-        """Whether it is not as it was, or could not be replayed."""
-        unexpected = self.left is not None and not self.left.expected
+        """Return whether the response differs, is missing, or the request could not be replayed."""
+        unexpected = self.omission is not None and not self.omission.expected
         return unexpected or bool(self.differences) or bool(self.problem)
 
 
-def expected(
+def expected_response(
     key: int,
     versions: tuple[int, int],
     recorded: dict[str, Any],
     known: tuple[Identities, Offsets],
     scope: Scope,
 ) -> dict[str, Any]:
-    """What the live response should say, by the recorded one: in its terms. Records are unpacked.
+    """Return the live response that the recorded one leads to expect, with unpacked records.
 
-    versions: recorded, live. Raises NotReplayable if the live version's terms can't be told.
+    Args:
+        key: of the API.
+        versions: recorded and live.
+        recorded: the recorded response.
+        known: live identities and offsets.
+        scope: the group of the exchange.
+
+    Raises:
+        NotReplayable: The live version can't express it.
     """
     identities, offsets = known
     body: dict[str, Any] = unpacked(recorded)  # a copy
     offsets.translate(key, "response", body)
     if key == FETCH:
-        for place, entry in partitions(body, "partition_index"):
+        for partition, entry in partitions(body, "partition_index"):
             if isinstance(entry["records"], list):
                 for record in entry["records"]:
-                    record["offset"] = offsets.live(place, record["offset"])
+                    record["offset"] = offsets.live(partition, record["offset"])
     if versions[0] != versions[1]:
         layout = api(key).response.layout(versions[1])
-        body = pruned(named_topics(body, layout, offsets.topics), layout)
+        body = prune(named_topics(body, layout, offsets.topics), layout)
     translated: dict[str, Any] = identities.translate(body, scope)
     return translated
 
 
-def compared(
+def compare(
     key: int,
     versions: tuple[int, int],
-    wanted: dict[str, Any],
+    expectation: dict[str, Any],
     live: dict[str, Any],
     ignore: Iterable[str] = OF_THE_CLUSTER,
 ) -> tuple[Difference, ...]:
-    """What a live response differs in from what was expected. versions: recorded, live.
+    """Return the differences between an expected and a live response.
 
-    Fields that one of the versions lacks are not compared. How many records come in one Fetch is a matter
-    of timing: as far as both have records of a partition they are compared, and a partition that only
-    one has counts if it has an error.
+    Fields that one of the versions lacks are not compared. The number of records in one Fetch is a matter of
+    timing: only records that both responses have are compared, and a partition that only one response has
+    counts if it has an error.
+
+    Args:
+        key: of the API.
+        versions: recorded and live.
+        expectation: the expected response.
+        live: the live response.
+        ignore: fields that are not compared.
     """
-    if wanted == live:
+    if expectation == live:
         return ()
     if versions[0] != versions[1]:
-        live = pruned(live, api(key).response.layout(versions[0]), keep=NAMED)
-    one, other = (to_json(unpacked(redact(key, "response", body))) for body in (wanted, live))
+        live = prune(live, api(key).response.layout(versions[0]), keep=NAMED)
+    expected_json, live_json = (
+        to_json(unpacked(redact(key, "response", body))) for body in (expectation, live)
+    )
     if key == FETCH:
-        _as_far_as_both(one, other)
-    if key == JOIN_GROUP:  # told to the group's leader only, which may be another member
-        one.pop("members", None)
-        other.pop("members", None)
-    return tuple(differences(one, other, ignore))
+        _reduce_to_comparable(expected_json, live_json)
+    if key == JOIN_GROUP:  # only the group's leader gets members, which may be another member now
+        expected_json.pop("members", None)
+        live_json.pop("members", None)
+    return tuple(differences(expected_json, live_json, ignore))
 
 
-def _as_far_as_both(recorded: dict[str, Any], live: dict[str, Any]) -> None:
-    """Leave of a Fetch what can be compared."""
-    one, other = (dict(partitions(body, "partition_index")) for body in (recorded, live))
-    for place in one.keys() & other.keys():
-        _shorten(one[place], other[place])
-    for body, theirs in ((recorded, other), (live, one)):
+def _reduce_to_comparable(recorded: dict[str, Any], live: dict[str, Any]) -> None:
+    """Remove from two Fetch responses, in place, everything that can't be compared."""
+    recorded_entries, live_entries = (
+        dict(partitions(body, "partition_index")) for body in (recorded, live)
+    )
+    for partition in recorded_entries.keys() & live_entries.keys():
+        _reduce_to_shared(recorded_entries[partition], live_entries[partition])
+    for body, counterpart in ((recorded, live_entries), (live, recorded_entries)):
         for topic in body["responses"]:
             topic["partitions"] = [
                 entry
                 for entry in topic["partitions"]
-                if entry["error_code"] or (topic_of(topic), entry["partition_index"]) in theirs
+                if entry["error_code"] or (topic_of(topic), entry["partition_index"]) in counterpart
             ]
         body["responses"] = [topic for topic in body["responses"] if topic["partitions"]]
 
 
-def _shorten(one: dict[str, Any], other: dict[str, Any]) -> None:
-    """The records that both have: from the first offset on that both have, as many as the shorter has."""
-    lists = [entry["records"] or [] for entry in (one, other)]
-    if not all(isinstance(found, list) for found in lists):
+def _reduce_to_shared(recorded: dict[str, Any], live: dict[str, Any]) -> None:
+    """Reduce two partitions' records, in place, to the offsets that both have."""
+    lists = [entry["records"] or [] for entry in (recorded, live)]
+    if not all(isinstance(entry_records, list) for entry_records in lists):
         return
-    first = max((found[0]["offset"] for found in lists if found), default=0)
-    both = [[record for record in found if record["offset"] >= first] for found in lists]
+    first = max((entry_records[0]["offset"] for entry_records in lists if entry_records), default=0)
+    both = [
+        [record for record in entry_records if record["offset"] >= first] for entry_records in lists
+    ]
     count = min(map(len, both))
-    one["records"], other["records"] = both[0][:count], both[1][:count]
-    for entry in (one, other):
+    recorded["records"], live["records"] = both[0][:count], both[1][:count]
+    for entry in (recorded, live):
         entry["aborted_transactions"] = None

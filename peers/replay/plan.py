@@ -1,4 +1,4 @@
-"""Which recorded exchanges are sent to a live cluster, and why the others are not."""
+"""The choice of the recorded exchanges that are sent to a live cluster, and reasons for the others."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from barnabas.specs.registry import NAMES, key_of
 from barnabas.specs.secrets import redact
 
 HANDSHAKES: Final = frozenset(map(key_of, ("ApiVersions", "SaslHandshake", "SaslAuthenticate")))
-"""What whoever connects does by itself."""
+"""Requests that the replay makes itself on each connection."""
 
 TELEMETRY: Final = frozenset(map(key_of, ("GetTelemetrySubscriptions", "PushTelemetry")))
 
 SHARING: Final = frozenset(map(key_of, ("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge")))
-"""What members of share groups ask (KIP-932). A broker lends each of them records that nobody else has then,
-so what one acknowledged it may not have been lent now, and another one waits for it in vain."""
+"""Requests of share group members (KIP-932). A broker acquires each record for one member, so a replay's
+member may not have the record that it acknowledged, and another one waits for it in vain."""
 
 SENT: Final = frozenset(
     map(
@@ -80,50 +80,50 @@ NEVER: Final = frozenset(
         ),
     )
 )
-"""What brokers and controllers ask each other: not even if it is allowed by name."""
+"""Requests between brokers and controllers, which are not sent even if allowed by name."""
 
 
-class Left(NamedTuple):
-    """Why an exchange is not sent. expected: that is how a replay is, and no finding."""
+class Omission(NamedTuple):
+    """The reason for not sending an exchange. expected: true of every replay, and no finding."""
 
     reason: str
     expected: bool = True
 
 
-def left_out(exchange: Exchange, allowed: Collection[int] = ()) -> Left | None:
-    """Why an exchange is not sent; None if it is. allowed: keys of APIs beside those of clients.
+def omission_of(exchange: Exchange, allowed: Collection[int] = ()) -> Omission | None:
+    """Return the reason for not sending an exchange; None: it is sent. allowed: additional API keys.
 
-    >>> left_out(Exchange(0, 1, "", "a", 1, 72, 0, 0, 0))
-    Left(reason='telemetry', expected=True)
+    >>> omission_of(Exchange(0, 1, "", "a", 1, 72, 0, 0, 0))
+    Omission(reason='telemetry', expected=True)
     """
     key = exchange.key
     if key in HANDSHAKES or key == SASL_TOKEN:
-        return Left("the replay does its own handshake")
+        return Omission("the replay does its own handshake")
     if key in TELEMETRY:
-        return Left("telemetry")
+        return Omission("telemetry")
     if key in SHARING:
-        return Left(
+        return Omission(
             "the records that a share group member acquires are not deterministic", expected=False
         )
     if key in NEVER:
-        return Left("sent between brokers only")
+        return Omission("sent between brokers only")
     if key not in SENT and key not in allowed:
-        return Left(f"not allowed (--allow {exchange.api})" if key in NAMES else "unknown API")
+        return Omission(f"not allowed (--allow {exchange.api})" if key in NAMES else "unknown API")
     if exchange.payload.get("request"):
-        return Left("its payload was removed from the capture", expected=False)
+        return Omission("its payload was removed from the capture", expected=False)
     request = exchange.request
     if request is None:
-        why = exchange.undecodable.removeprefix("request: ") or "it was not recorded"
-        return Left(f"its request can't be read: {why}", expected=False)
+        reason = exchange.undecodable.removeprefix("request: ") or "it was not recorded"
+        return Omission(f"its request can't be read: {reason}", expected=False)
     if redact(key, "request", request) != request:
-        return Left("its secrets were removed from the capture", expected=False)
-    if key == FETCH and is_followers(request):
-        return Left("sent by a follower")
+        return Omission("its secrets were removed from the capture", expected=False)
+    if key == FETCH and is_from_follower(request):
+        return Omission("sent by a follower")
     return None
 
 
-def is_followers(request: Mapping[str, Any]) -> bool:
-    """Whether a Fetch is a broker's, by its replica id."""
+def is_from_follower(request: Mapping[str, Any]) -> bool:
+    """Return whether a Fetch was sent by a broker, which its replica id shows."""
     state = request.get("replica_state") or {}
     replicas: tuple[int, int] = request.get("replica_id", -1), state.get("replica_id", -1)
     return max(replicas) >= 0

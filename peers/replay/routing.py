@@ -1,6 +1,6 @@
-"""Which live broker a request is for: the leader of its partitions, a coordinator, or any.
+"""The live broker for a request: the leader of its partitions, a coordinator, or any.
 
-A request whose partitions have several leaders now is taken apart; the answers are put together again.
+A request whose partitions have several leaders is split; the responses are merged.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from barnabas.captures.kafka.context.request_group import PATHS, group_of
 from barnabas.specs.registry import key_of
 
 
-class Arrays(NamedTuple):
-    """What a request and its response call topics and partitions, and a partition's number."""
+class ArrayFields(NamedTuple):
+    """Names of fields in a request to leaders and its response: topics, partitions, partition number."""
 
     topics: str
     partitions: str
@@ -23,22 +23,22 @@ class Arrays(NamedTuple):
     response_partitions: str
 
 
-OF_LEADERS: Final[Mapping[int, Arrays]] = {
-    key_of("Produce"): Arrays(
+OF_LEADERS: Final[Mapping[int, ArrayFields]] = {
+    key_of("Produce"): ArrayFields(
         "topic_data", "partition_data", "index", "responses", "partition_responses"
     ),
-    key_of("Fetch"): Arrays("topics", "partitions", "partition", "responses", "partitions"),
-    key_of("ListOffsets"): Arrays(
+    key_of("Fetch"): ArrayFields("topics", "partitions", "partition", "responses", "partitions"),
+    key_of("ListOffsets"): ArrayFields(
         "topics", "partitions", "partition_index", "topics", "partitions"
     ),
-    key_of("DeleteRecords"): Arrays(
+    key_of("DeleteRecords"): ArrayFields(
         "topics", "partitions", "partition_index", "topics", "partitions"
     ),
-    key_of("OffsetForLeaderEpoch"): Arrays(
+    key_of("OffsetForLeaderEpoch"): ArrayFields(
         "topics", "partitions", "partition", "topics", "partitions"
     ),
 }
-"""APIs that leaders of partitions answer."""
+"""APIs of partition leaders."""
 
 OF_GROUPS: Final = frozenset(
     map(
@@ -70,7 +70,7 @@ OF_TRANSACTIONS: Final = frozenset(
 
 
 class Coordinator(NamedTuple):
-    """Who coordinates a group or a transactional id. The numbers are FindCoordinator's key types."""
+    """The coordinator of a group (kind 0) or a transactional id (1), as FindCoordinator numbers them."""
 
     kind: Literal[0, 1]
     name: str
@@ -79,7 +79,7 @@ class Coordinator(NamedTuple):
 def coordinator_of(
     key: int, version: int, request: bytes, body: dict[str, Any]
 ) -> Coordinator | None:
-    """The coordinator that a request is for; None if it is for any broker, or for leaders."""
+    """Return the coordinator that a request is for; None: it is for any broker, or for leaders."""
     if key in OF_TRANSACTIONS:
         name = body.get("transactional_id") or body.get("v3_and_below_transactional_id")
         return Coordinator(1, name) if name else None
@@ -92,7 +92,12 @@ def coordinator_of(
 def split(
     key: int, body: dict[str, Any], leader: Callable[[Any, int], int]
 ) -> dict[int, dict[str, Any]]:
-    """Node id of a leader -> what it is asked. leader: topic as the request has it, partition -> node.
+    """Split a request by leader: return the part for each node id.
+
+    Args:
+        key: of the API.
+        body: the request.
+        leader: returns the node id for a topic (as the request has it) and partition.
 
     >>> body = {"topics": [{"topic": "t", "partitions": [{"partition": 0}, {"partition": 1}]}]}
     >>> found = split(1, body, lambda topic, partition: partition + 1)
@@ -100,21 +105,21 @@ def split(
     {'topics': [{'topic': 't', 'partitions': [{'partition': 1}]}]}
     """
     names = OF_LEADERS[key]
-    found: dict[int, dict[str, Any]] = {}
+    parts_by_node: dict[int, dict[str, Any]] = {}
     for topic in body[names.topics]:
         parts: defaultdict[int, list[Any]] = defaultdict(list)
         for entry in topic[names.partitions]:
             parts[leader(topic_of(topic), entry[names.number])].append(entry)
         for node, entries in parts.items():
-            part = found.setdefault(node, {**body, names.topics: []})
+            part = parts_by_node.setdefault(node, {**body, names.topics: []})
             part[names.topics].append({**topic, names.partitions: entries})
-    return found
+    return parts_by_node
 
 
-def places(key: int, body: Mapping[str, Any]) -> list[tuple[Any, int]]:
-    """The partitions that leaders are asked for: topic as the request has it, partition.
+def leader_partitions(key: int, body: Mapping[str, Any]) -> list[tuple[Any, int]]:
+    """Return the topics (as the request has them) and partitions of a request to leaders.
 
-    >>> places(1, {"topics": [{"topic": "t", "partitions": [{"partition": 0}, {"partition": 1}]}]})
+    >>> leader_partitions(1, {"topics": [{"topic": "t", "partitions": [{"partition": 0}, {"partition": 1}]}]})
     [('t', 0), ('t', 1)]
     """
     names = OF_LEADERS[key]
@@ -126,12 +131,12 @@ def places(key: int, body: Mapping[str, Any]) -> list[tuple[Any, int]]:
 
 
 def topic_of(topic: Mapping[str, Any]) -> Any:
-    """A topic's name, or its id where it stands without one."""
+    """Return a topic's name, or its id if the structure has no name."""
     return topic.get("topic") or topic.get("name") or topic.get("topic_id")
 
 
 def merge(key: int, responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One response made of those of several leaders; it fails if one of them does.
+    """Merge the responses of several leaders; one with an error decides the error of the whole.
 
     >>> parts = [{"topics": [{"name": "t", "partitions": [n]}], "throttle_time_ms": n} for n in (0, 1)]
     >>> merge(2, parts)
@@ -145,5 +150,5 @@ def merge(key: int, responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for topic in response[names.response_topics]:
             known = topics.setdefault(topic_of(topic), {**topic, names.response_partitions: []})
             known[names.response_partitions].extend(topic[names.response_partitions])
-    rest = next((one for one in responses if one.get("error_code")), responses[0])
+    rest = next((failed for failed in responses if failed.get("error_code")), responses[0])
     return {**rest, names.response_topics: list(topics.values())}

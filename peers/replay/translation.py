@@ -1,4 +1,4 @@
-"""Recorded exchanges in the live cluster's terms, by all that its answers have told so far."""
+"""Recorded exchanges in the live cluster's terms, by all that its responses have shown so far."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.replay.batches import Sequences, renewed
-from barnabas.peers.replay.generations import Leading
-from barnabas.peers.replay.identities import Identities, copied, replaced, scope_of
+from barnabas.peers.replay.batches import Sequences, renew_batches
+from barnabas.peers.replay.generations import GenerationLeaders
+from barnabas.peers.replay.identities import Identities, copy_structures, replace_field, scope_of
 from barnabas.peers.replay.offsets import Offsets, partitions
 from barnabas.peers.replay.order import Index
-from barnabas.peers.replay.outcome import expected
+from barnabas.peers.replay.outcome import expected_response
 from barnabas.peers.replay.routing import OF_LEADERS
-from barnabas.peers.replay.versions import converted, version_for
+from barnabas.peers.replay.versions import convert, version_for
 from barnabas.specs.keys import END_TXN, JOIN_GROUP, PRODUCE, SYNC_GROUP
 
 BY_ID: Final = 13
@@ -22,7 +22,7 @@ BY_ID: Final = 13
 
 
 class Translation:
-    """What is known of the live cluster. shift_ms: added to the timestamps of records."""
+    """Recorded exchanges translated to the live cluster's terms. shift_ms: added to records' timestamps."""
 
     def __init__(self, index: Index, shift_ms: int = 0) -> None:
         self._index = index
@@ -30,46 +30,54 @@ class Translation:
         self._identities = Identities()
         self._offsets = Offsets(index.topics)
         self._sequences = Sequences()
-        self._leading = Leading(index.assignments)
+        self._leading = GenerationLeaders(index.assignments)
 
     def request(
         self, exchange: Exchange, request: dict[str, Any], offered: Mapping[int, tuple[int, int]]
     ) -> tuple[int, dict[str, Any]]:
-        """The version and the body of a request. offered: API key -> versions that the cluster takes.
+        """Return the live version and body of a request.
 
-        Raises NotReplayable, Malformed.
+        Args:
+            exchange: the recorded exchange.
+            request: its request, with all partitions of a fetch session.
+            offered: the cluster's versions by API key.
+
+        Raises:
+            NotReplayable: The cluster's versions can't express it.
+            Malformed: Its records can't be read.
         """
         key = exchange.key
         version = version_for(key, exchange.version, offered)
         scope = scope_of(request)
-        body = copied(converted(key, request, exchange.version, version, self._index.topics))
+        body = copy_structures(convert(key, request, exchange.version, version, self._index.topics))
         self._offsets.translate(key, "request", body)
         if key == PRODUCE:
             self._renew(body)
-        elif key in OF_LEADERS:  # epochs of the recorded log; -1: not known
-            body = replaced(body, "current_leader_epoch", lambda _: -1)
-            body = replaced(body, "last_fetched_epoch", lambda _: -1)
+        elif key in OF_LEADERS:  # epochs of the recorded log; -1: unknown
+            body = replace_field(body, "current_leader_epoch", lambda _: -1)
+            body = replace_field(body, "last_fetched_epoch", lambda _: -1)
         elif key == SYNC_GROUP:
             member = self._identities.live("member", request["member_id"], scope)
             generation = self._identities.live("generation", request["generation_id"], scope)
-            body["assignments"] = self._leading.given(request, member, generation)
+            body["assignments"] = self._leading.assignments_for(request, member, generation)
         return version, self._identities.translate(body, scope)
 
     def response(
         self, exchange: Exchange, recorded: dict[str, Any], version: int
     ) -> dict[str, Any]:
-        """What the live response should say, by the recorded one. version: of the live one.
+        """Return the live response that the recorded one leads to expect, in `version`.
 
-        Raises NotReplayable if that version's terms can't be told.
+        Raises:
+            NotReplayable: That version can't express it.
         """
         known = self._identities, self._offsets
         versions = exchange.version, version
-        return expected(exchange.key, versions, recorded, known, _scope(exchange))
+        return expected_response(exchange.key, versions, recorded, known, _scope(exchange))
 
     def learn(
-        self, exchange: Exchange, version: int, asked: dict[str, Any], live: dict[str, Any]
+        self, exchange: Exchange, version: int, request: dict[str, Any], live: dict[str, Any]
     ) -> None:
-        """Take what a live response tells beside the recorded one. version, asked: of the live request."""
+        """Learn live ids and offsets from a live response. version, request: of the live request."""
         recorded = exchange.response
         if recorded is None:
             return
@@ -77,20 +85,20 @@ class Translation:
         if exchange.key == PRODUCE:
             self._offsets.learn(recorded, live, self._live_names() if version >= BY_ID else {})
         elif exchange.key == JOIN_GROUP:
-            self._leading.learn(asked["group_id"], live)
+            self._leading.learn(request["group_id"], live)
         elif exchange.key == END_TXN and (
             recorded.get("producer_id", -1) >= 0 > live.get("producer_id", -1)
         ):  # without KIP-890 the producer goes on as it is
             self._identities.producer_is(
                 (recorded["producer_id"], recorded["producer_epoch"]),
-                (asked["producer_id"], asked["producer_epoch"]),
+                (request["producer_id"], request["producer_epoch"]),
             )
 
     def _renew(self, body: dict[str, Any]) -> None:
-        for place, entry in partitions(body, "index"):
+        for partition, entry in partitions(body, "index"):
             if entry["records"]:
-                entry["records"] = renewed(
-                    entry["records"], place, self._identities, self._sequences, self._shift_ms
+                entry["records"] = renew_batches(
+                    entry["records"], partition, self._identities, self._sequences, self._shift_ms
                 )
 
     def _live_names(self) -> dict[uuid.UUID, str]:

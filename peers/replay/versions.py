@@ -1,4 +1,4 @@
-"""A recorded body in another version, for a live cluster that lacks the recorded one."""
+"""Conversion of a recorded body to another version, for a live cluster without the recorded one."""
 
 from __future__ import annotations
 
@@ -49,20 +49,23 @@ OF_NO_CONSEQUENCE: Final = frozenset(
         "protocol_type",
     )
 )
-"""Fields that a request can do without where a version lacks them: limits, hints, what is said twice,
-and the session of a Fetch, which is then asked for all of its partitions."""
+"""Fields that may be dropped for a version that lacks them: limits, hints, redundant fields, and the session
+of a Fetch, which is then requested with all its partitions."""
 
 
 NAMED: Final = ("topic", "name", "topic_name", "topic_id")
-"""What topics are called by: a name in most versions, an id in the newest."""
+"""Fields that identify a topic: a name in most versions, an id in the newest."""
 
 
 class NotReplayable(ValueError):
-    """A request that the live cluster can't be asked; its text says why."""
+    """A request that the live cluster does not support; the message is the reason."""
 
 
 def version_for(key: int, recorded: int, offered: Mapping[int, tuple[int, int]]) -> int:
-    """The version to ask in: the recorded one, or the nearest that both know. Raises NotReplayable.
+    """Return the version to use: the recorded one, or the nearest that both sides know.
+
+    Raises:
+        NotReplayable: There is no such version.
 
     >>> version_for(1, 17, {1: (4, 16)})
     16
@@ -78,24 +81,32 @@ def version_for(key: int, recorded: int, offered: Mapping[int, tuple[int, int]])
     return min(max(recorded, low), high)
 
 
-def converted(
+def convert(
     key: int, body: dict[str, Any], before: int, after: int, names: Mapping[uuid.UUID, str]
 ) -> dict[str, Any]:
-    """A request's body, with what the other version calls otherwise. Raises NotReplayable.
+    """Convert a request's body to another version.
 
-    names: of topics by the recorded ids.
+    Args:
+        key: of the API.
+        body: the recorded request.
+        before: recorded version.
+        after: live version.
+        names: of topics by their recorded ids.
 
-    >>> converted(10, {"key": "g", "key_type": 0}, 3, 4, {})
+    Raises:
+        NotReplayable: The live version can't express it.
+
+    >>> convert(10, {"key": "g", "key_type": 0}, 3, 4, {})
     {'key_type': 0, 'coordinator_keys': ['g']}
     """
     if before == after:
         return body
     _check_producing(key, body, before, after)
     layout = api(key).request.layout(after)
-    found = _reshaped(key, body, {slot.name for slot in layout.slots})
-    found = named_topics(found, layout, names)
-    _check(found, layout, api(key).request.layout(before), f"{NAMES[key]} v{after}")
-    return pruned(found, layout)
+    converted_body = _reshaped(key, body, {slot.name for slot in layout.slots})
+    converted_body = named_topics(converted_body, layout, names)
+    _check(converted_body, layout, api(key).request.layout(before), f"{NAMES[key]} v{after}")
+    return prune(converted_body, layout)
 
 
 def _check_producing(key: int, body: dict[str, Any], before: int, after: int) -> None:
@@ -116,53 +127,59 @@ def _check_producing(key: int, body: dict[str, Any], before: int, after: int) ->
 
 
 def _reshaped(key: int, body: dict[str, Any], has: set[str]) -> dict[str, Any]:
-    """Where one became several: keys of coordinators, groups whose offsets are read, members that leave."""
-    found = dict(body)
+    """Convert between one and several: coordinator keys, groups of OffsetFetch, members that leave."""
+    converted_body = dict(body)
     if key == FIND_COORDINATOR and "key" in body and "coordinator_keys" in has:
-        found["coordinator_keys"] = [found.pop("key")]
+        converted_body["coordinator_keys"] = [converted_body.pop("key")]
     elif key == FIND_COORDINATOR and "coordinator_keys" in body and "key" in has:
-        found["key"] = _only(found.pop("coordinator_keys"), "keys")
+        converted_body["key"] = _only(converted_body.pop("coordinator_keys"), "keys")
     elif key == OFFSET_FETCH and "groups" in body and "group_id" in has:
-        found |= _only(found.pop("groups"), "groups")
+        converted_body |= _only(converted_body.pop("groups"), "groups")
         for name in ("member_id", "member_epoch"):
-            found.pop(name, None)
+            converted_body.pop(name, None)
     elif key == OFFSET_FETCH and "group_id" in body and "groups" in has:
-        found["groups"] = [{name: found.pop(name) for name in ("group_id", "topics")}]
+        converted_body["groups"] = [
+            {name: converted_body.pop(name) for name in ("group_id", "topics")}
+        ]
     elif key == LEAVE_GROUP and "members" in body and "member_id" in has:
-        member = _only(found.pop("members"), "members")
+        member = _only(converted_body.pop("members"), "members")
         if member.get("group_instance_id") is not None:
             raise NotReplayable("a static member leaves, which the live version does not support")
-        found["member_id"] = member["member_id"]
+        converted_body["member_id"] = member["member_id"]
     elif key == LEAVE_GROUP and "member_id" in body and "members" in has:
-        found["members"] = [{"member_id": found.pop("member_id")}]
-    return found
+        converted_body["members"] = [{"member_id": converted_body.pop("member_id")}]
+    return converted_body
 
 
-def _only(several: list[Any], what: str) -> Any:
+def _only(several: list[Any], noun: str) -> Any:
     if len(several) != 1:
-        raise NotReplayable(f"{len(several)} {what} at once, but the live version accepts one")
+        raise NotReplayable(f"{len(several)} {noun} at once, but the live version accepts one")
     return several[0]
 
 
 def named_topics(value: Any, layout: Layout, names: Mapping[uuid.UUID, str]) -> Any:
-    """Topics by name where the version has no ids for them, and by id where it has no names."""
-    found = dict(value)
+    """Replace topic ids by names where the version has no ids, and names by ids where it has no names."""
+    converted_body = dict(value)
     slots = {slot.name: slot for slot in layout.slots}
     for field in NAMED[:-1]:
-        if "topic_id" in found and field in slots and not found.get(field):
-            topic = found["topic_id"] if "topic_id" in slots else found.pop("topic_id")
+        if "topic_id" in converted_body and field in slots and not converted_body.get(field):
+            topic = (
+                converted_body["topic_id"]
+                if "topic_id" in slots
+                else converted_body.pop("topic_id")
+            )
             if "topic_id" not in slots:
                 if topic not in names:
                     raise NotReplayable(f"nothing in the recording names the topic with id {topic}")
-                found[field] = names[topic]
-        elif "topic_id" in slots and field in found and field not in slots:
-            found["topic_id"] = _id_of(found.pop(field), names)
-    for name, inner in found.items():
+                converted_body[field] = names[topic]
+        elif "topic_id" in slots and field in converted_body and field not in slots:
+            converted_body["topic_id"] = _id_of(converted_body.pop(field), names)
+    for name, inner in converted_body.items():
         slot = slots.get(name)
         struct = None if slot is None else (slot.node.element or slot.node).struct
         if struct is not None and isinstance(inner, list):
-            found[name] = [named_topics(item, struct, names) for item in inner]
-    return found
+            converted_body[name] = [named_topics(item, struct, names) for item in inner]
+    return converted_body
 
 
 def _id_of(name: str, names: Mapping[uuid.UUID, str]) -> uuid.UUID:
@@ -173,7 +190,7 @@ def _id_of(name: str, names: Mapping[uuid.UUID, str]) -> uuid.UUID:
 
 
 def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
-    """Raises NotReplayable for a field that says something which the version can't say."""
+    """Raise NotReplayable for a field with a meaning that the version can't express."""
     slots = {slot.name: slot for slot in layout.slots}
     defaults = {
         slot.name: slot.node.struct.defaults() if slot.node.struct else slot.default
@@ -195,19 +212,19 @@ def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
                 _check(item, struct, old.struct, where)
 
 
-def pruned(value: Any, layout: Layout, keep: Collection[str] = ()) -> dict[str, Any]:
-    """A structure with those fields only that a layout has, and those to keep.
+def prune(value: Any, layout: Layout, keep: Collection[str] = ()) -> dict[str, Any]:
+    """Return a structure with only the fields that a layout has, and those to keep.
 
-    >>> pruned({"key": "g", "key_type": 0}, api(10).request.layout(0))
+    >>> prune({"key": "g", "key_type": 0}, api(10).request.layout(0))
     {'key': 'g'}
     """
     slots = {slot.name: slot for slot in layout.slots}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, inner in value.items():
         slot = slots.get(name)
         struct = None if slot is None else (slot.node.element or slot.node).struct
         if struct is not None and isinstance(inner, list):
-            found[name] = [pruned(item, struct, keep) for item in inner]
+            fields[name] = [prune(item, struct, keep) for item in inner]
         elif slot is not None or name in keep:
-            found[name] = inner
-    return found
+            fields[name] = inner
+    return fields

@@ -14,7 +14,7 @@ from barnabas.captures.kafka.log_line import details
 from barnabas.captures.kafka.phrases.context_words import context_words
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, Transaction
+from tests.peers.java.client import FullClient, Transaction
 
 FETCH, HEARTBEAT = 1, 68
 
@@ -38,11 +38,11 @@ def lines(exchanges: list[Exchange], key: int, phrase: Phrase = details) -> list
 def test_from_the_beginning_and_from_the_middle(kafka: ApacheCluster) -> None:
     with (
         Harness(kafka.bootstrap) as proxy,
-        JavaClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java,
+        FullClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java,
     ):
         own = {"transactional.id": "in-context"}
         for value in (b"1", b"2", b"3"):
-            java.produce("in-context", [value], transaction=Transaction("commit"), settings=own)
+            java.produce_in_transaction("in-context", [value], Transaction("commit"), settings=own)
         # a Fetch for each batch: three of records, two of markers between them
         new = {"group.protocol": "consumer", "max.partition.fetch.bytes": "1"}
         assert len(java.consume("in-context", 3, group="in-context", seconds=60, settings=new)) == 3

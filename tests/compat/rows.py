@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from barnabas.experiments.clients.trial import Place
+from barnabas.experiments.clients.trial import TrialSetup
 from barnabas.experiments.clients.workloads import PARTITIONS
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -114,7 +114,7 @@ def _of_client(
         def compared(workload: str, attempt: int) -> tuple[Verdict, str]:
             def on(name: str, where: str) -> Future[Side]:
                 kept = Path(folder) / f"{workload}-{name}-{attempt}"
-                place = Place(bootstrap, kept, makes(broker), librdkafka(broker))
+                place = TrialSetup(bootstrap, kept, makes(broker), librdkafka(broker))
                 work = work_of(broker, client, workload)
                 return sides.submit(side, program, wanted(workload), place, where, work, stop)
 

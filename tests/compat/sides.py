@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from barnabas.experiments.clients.running import Ended
-from barnabas.experiments.clients.running import Watch as Watched
-from barnabas.experiments.clients.trial import Attempt, Place, attempt
+from barnabas.experiments.clients.runs import RunResult
+from barnabas.experiments.clients.runs import Watch as Watched
+from barnabas.experiments.clients.trial import Attempt, TrialSetup, attempt
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.history import (
     Acknowledged,
@@ -29,7 +29,7 @@ DEADLINE: Final = 60.0
 def side(
     program: Program,
     workload: Workload,
-    place: Place,
+    place: TrialSetup,
     bootstrap: str,
     work: Mapping[str, Any],
     stop: threading.Event,
@@ -46,7 +46,9 @@ def side(
         except (OSError, LogError, HistoryError) as why:
             return Side(problem=" ".join(str(why).split()))
     seen = frozenset(watch.addresses)
-    return Side(problem=problem, addresses=seen) if problem else Side(said(found.told), None, seen)
+    return (
+        Side(problem=problem, addresses=seen) if problem else Side(said(found.reported), None, seen)
+    )
 
 
 def said(told: History) -> dict[str, Any]:
@@ -69,14 +71,14 @@ def said(told: History) -> dict[str, Any]:
     }
 
 
-def _problem(found: Attempt, place: Place, deadline: float) -> str | None:
+def _problem(found: Attempt, place: TrialSetup, deadline: float) -> str | None:
     """What is wrong on this side, whatever the other one says."""
     if bad := _ending(found.ended, place, deadline):
         return bad
     return "; ".join(f"{one.kind}: {one.text}" for one in found.findings) or None
 
 
-def _ending(ended: Ended, place: Place, deadline: float) -> str:
+def _ending(ended: RunResult, place: TrialSetup, deadline: float) -> str:
     if ended.raised:
         return " ".join(ended.raised.split())[:300]
     if ended.code is None:

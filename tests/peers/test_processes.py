@@ -27,9 +27,11 @@ def test_a_process_ends_with_what_it_started(patience: float) -> None:
 
 
 def test_one_that_ends_when_it_is_asked_is_not_killed() -> None:
-    process = processes.start(
-        ["sh", "-c", "trap 'exit 3' TERM; kill -STOP $$; while :; do :; done"]
-    )
+    trap = "trap 'exit 3' TERM; echo ready; kill -STOP $$; while :; do :; done"
+    process = processes.start(["sh", "-c", trap], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout as output:
+        output.readline()
     processes.end(process, 60.0)
     assert process.returncode == 3
 

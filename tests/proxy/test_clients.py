@@ -12,11 +12,12 @@ from barnabas.addresses import parse_servers
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, JavaError
+from barnabas.peers.apache.client import JavaError
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.network.options import Options
 from barnabas.specs.releases import offered
+from tests.peers.java.client import FullClient
 
 COUNT = 20
 
@@ -136,7 +137,7 @@ def test_a_new_broker_is_taken_for_an_old_one(kafka: ApacheCluster) -> None:
     with Harness(Options(parse_servers(kafka.bootstrap), offer=offer)) as proxy:
         for client in CLIENTS:
             assert sorted(client(proxy.bootstrap, f"narrowed-{client.__name__}")) == sorted(SENT)
-        with JavaClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java:
+        with FullClient("4.3.1", {"bootstrap.servers": proxy.bootstrap}) as java:
             java.produce("narrowed", SENT)
             received = java.consume("narrowed", COUNT, group="narrowed")
             with pytest.raises(JavaError) as refused:

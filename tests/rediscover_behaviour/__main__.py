@@ -12,7 +12,7 @@ from barnabas.endings import interruptible
 from barnabas.experiments.clients.brokers import NEWEST, Brokers
 from barnabas.experiments.clients.cell import TRIALS
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.experiments.library import find as find_scenario
 from barnabas.peers.clients.registry import find as find_client
@@ -66,7 +66,7 @@ def run(pairs: tuple[Pair, ...], broker: str, trials: int, out: Path) -> Iterato
                 names = dict.fromkeys(name for pair in several for name in (pair.old, pair.fixed))
                 clients = [(name, find_client(name).prepare) for name in names]
                 named = scenario, load(find_scenario(Path(scenario)))
-                asked = Asked(clients, [find_workload(workload)], [named], trials)
+                asked = TableRequest(clients, [find_workload(workload)], [named], trials)
                 cells = {cell.name: cell for cell in Matrix(asked, brokers, folder).run()}
                 for pair in several:
                     yield score(pair, cells)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import Cell, cell_name
 from barnabas.experiments.clients.verdict import Word
-from barnabas.experiments.clients.wording import said
+from barnabas.experiments.clients.wording import cell_text
 from tests.rediscover_behaviour.pairs import Pair
 
 HARMLESS: Final[tuple[Word, ...]] = ("fine", "slow")
@@ -43,7 +43,7 @@ class Score(NamedTuple):
         library, _, old = pair.old.partition("@")
         releases = f"{library} {old} → {pair.fixed.partition('@')[2]}"
         ran = f"`{pair.workload}`, `{pair.scenario}`"
-        words = f"{said(self.old)} | {said(self.fixed)} | {'yes' if self.apart else 'no'}"
+        words = f"{cell_text(self.old)} | {cell_text(self.fixed)} | {'yes' if self.apart else 'no'}"
         return f"| {pair.source} | {releases} | {ran} | {words} |"
 
 

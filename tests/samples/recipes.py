@@ -20,8 +20,8 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.designs.rebalances.java.client import FollowingClient
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient, Transaction
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.peers.java.client import FullClient, Transaction
 from tests.ports import free_ports
 from tests.samples import clients, wrong_client
 from tests.samples.others import others
@@ -94,7 +94,7 @@ def flapping(path: Path) -> None:
         proxy(cluster.bootstrap, path) as where,
         FollowingClient("4.3.1", own | {"bootstrap.servers": where}) as java,
     ):
-        java.administer("create", topic=TOPIC, partitions=2)
+        java.create_topic(TOPIC, 2)
         healthy = [["settle", 2], ["say", "begun"], ["keep", 20]]
         slow = [["hear", "begun"], *(works * 4)]
         members = [
@@ -111,14 +111,14 @@ def transactions(path: Path) -> None:
     with (
         kafka("4.3.1") as cluster,
         proxy(cluster.bootstrap, path) as where,
-        JavaClient("4.3.1", {"bootstrap.servers": where, "enable.metrics.push": "false"}) as java,
+        FullClient("4.3.1", {"bootstrap.servers": where, "enable.metrics.push": "false"}) as java,
     ):
         for outcome in ("abort", "commit"):
             values = [f"{outcome} {number}".encode() for number in range(4)]
             about = Transaction("abort")
             if outcome == "commit":
                 about = Transaction("commit", "readers", {0: 2})
-            java.produce(TOPIC, values, settings=own, partitions=[0, 1] * 2, transaction=about)
+            java.produce_in_transaction(TOPIC, values, about, settings=own, partitions=[0, 1] * 2)
         got = java.consume(TOPIC, 4, group="others", settings=reads)
         assert {one.value for one in got} == {f"commit {number}".encode() for number in range(4)}
 
@@ -127,7 +127,7 @@ def old_formats(path: Path) -> None:
     """Java 0.10.2.1: message sets of magic 1 and no transactions; a group with range assignment."""
     with (
         kafka("0.10.2.1") as cluster,
-        JavaClient("0.10.2.1", {"bootstrap.servers": cluster.bootstrap}) as java,
+        FullClient("0.10.2.1", {"bootstrap.servers": cluster.bootstrap}) as java,
         tcpdump(ports(cluster.bootstrap), path),
     ):
         gzipped = {"client.id": "writer", "compression.type": "gzip"}

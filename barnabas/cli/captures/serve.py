@@ -82,7 +82,7 @@ def _summary(broker: RecordedBroker, output: Output) -> int:
     ]
     said += [f"{count} matched by {how}" for how, count in served.answered.most_common()]
     output.note(", ".join(said))
-    left = broker.answers.left()
+    left = broker.answers.unused()
     if left:
         said = [f"{count} {api}" for api, count in left.most_common()]
         output.note(f"recorded but not requested: {', '.join(said)}")

@@ -13,8 +13,8 @@ from barnabas.addresses import parse_servers
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.cli.clients.options import DoOptions
 from barnabas.endings import interruptible
-from barnabas.experiments.clients.running import UNANSWERED, heard, raised_of
-from barnabas.experiments.clients.started import PrintedTooMuchError, Started
+from barnabas.experiments.clients.client_process import ClientProcess, PrintedTooMuchError
+from barnabas.experiments.clients.runs import UNANSWERED, exception_text, parse_line
 from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -63,14 +63,14 @@ def _one(program: Program, asked: dict[str, Any], limit: float, out: TextIO) -> 
     """What left the client, or how its program ended; empty: all was well."""
     raised = f"its program {UNANSWERED}"
     try:
-        with Started(program, asked) as process:
+        with ClientProcess(program, asked) as process:
             for line in process.lines(limit, threading.Event()):
-                said = heard(line)
+                said = parse_line(line)
                 if "event" in said:
                     out.write(line.decode("utf-8", "replace"))
                     out.flush()
                 elif "raised" in said:
-                    raised = raised_of(said)
+                    raised = exception_text(said)
             code = process.code
     except PrintedTooMuchError as problem:
         return f"its program {problem}"

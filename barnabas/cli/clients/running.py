@@ -19,9 +19,9 @@ from barnabas.endings import interruptible
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
-from barnabas.experiments.clients.matrix import GONE, Asked, Matrix
+from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
-from barnabas.experiments.clients.wording import said
+from barnabas.experiments.clients.wording import cell_text
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
@@ -94,7 +94,7 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
             try:
                 for cell in running:
                     found.append(cell)
-                    text = f"{cell.name}: {said(cell)}"
+                    text = f"{cell.name}: {cell_text(cell)}"
                     progress.update(task, advance=1, total=matrix.size, description=text)
                     if not output.err.is_terminal and due.at(monotonic()):
                         output.note(f"{len(found)} of {matrix.size} cells; {text}")
@@ -117,7 +117,7 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
     return FINDINGS if findings(found) else FINE
 
 
-def _on_spark(options: RunOptions, asked: Asked, folder: Folder) -> Iterator[Cell]:
+def _on_spark(options: RunOptions, asked: TableRequest, folder: Folder) -> Iterator[Cell]:
     from barnabas.cli.clients.spark import Shard, run_on_spark
 
     own = {text.partition("=")[0]: text for text in options.commands}
@@ -148,7 +148,7 @@ def _folder(out: Path) -> Folder:
         raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
 
 
-def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Asked:
+def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> TableRequest:
     texts = options.clients or (() if options.commands else DEFAULT)
     clients = named_clients(texts, options.commands)
     chosen = named_workloads(options.workloads or WORK)
@@ -167,7 +167,7 @@ def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Ask
                 raise Trouble(f"{what}: {name} is given twice")
     own = _own(options.commands)
     runs, cuts = options.runs, options.cuts
-    return Asked(clients, chosen, scenarios, runs, cuts, own, again is not None)
+    return TableRequest(clients, chosen, scenarios, runs, cuts, own, again is not None)
 
 
 def _scenarios(options: RunOptions) -> list[tuple[str, Path]]:
@@ -228,7 +228,7 @@ def _check_broker(text: str) -> None:
 
 
 def _sum_up(found: list[Cell], out: Path, output: Output) -> None:
-    said = ", ".join(f"{count} {word}" for word, count in counts(found).most_common())
-    output.note(f"{said}; `barnabas clients show CELL --out {out}` says more of one")
+    summary = ", ".join(f"{count} {word}" for word, count in counts(found).most_common())
+    output.note(f"{summary}; `barnabas clients show CELL --out {out}` says more of one")
     for why in dict.fromkeys(cell.verdict.why for cell in found if cell.verdict.word == "not run"):
         output.note(f"not run: {why}")

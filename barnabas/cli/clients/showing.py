@@ -23,7 +23,7 @@ from barnabas.experiments.clients.folder import (
 from barnabas.experiments.clients.table import heading, tables, without
 from barnabas.experiments.clients.timeline import fired
 from barnabas.experiments.clients.trial import CAPTURE
-from barnabas.experiments.clients.wording import again, kind, said, told
+from barnabas.experiments.clients.wording import cell_text, colour_class, rerun_command, trial_lines
 from barnabas.experiments.library import names
 from barnabas.nearest import did_you_mean
 from barnabas.trouble import Trouble
@@ -56,13 +56,13 @@ def show(name: str, out: Path, as_json: bool) -> None:
     if as_json:
         output.raw(cell.model_dump_json())
         return
-    output.line(f"{cell.name}: {said(cell)}, {cell.broker}")
+    output.line(f"{cell.name}: {cell_text(cell)}, {cell.broker}")
     if cell.verdict.why:
         output.line(cell.verdict.why)
     if healthy := healthy_of(out, cell.name):
         output.line(f"a healthy client: {healthy}")
     for number, one in enumerate(cell.trials):
-        first, *others = told(one)
+        first, *others = trial_lines(one)
         kept = evidence(out, cell.name, number)
         output.line("")
         output.line(first)
@@ -83,7 +83,7 @@ def _next(cell: Cell, out: Path) -> list[str]:
     if cell.scenario in names():
         scenario = [cell.scenario]
     shown = [shlex.join(["barnabas", "scenario", "show", one]) for one in scenario]
-    return [*decode, again(cell, out), *shown]
+    return [*decode, rerun_command(cell, out), *shown]
 
 
 def print_table(found: Iterable[Cell], output: Output) -> None:
@@ -101,4 +101,4 @@ def print_table(found: Iterable[Cell], output: Output) -> None:
 
 
 def _painted(cell: Cell | None) -> Text:
-    return Text() if cell is None else Text(said(cell), STYLES.get(kind(cell), ""))
+    return Text() if cell is None else Text(cell_text(cell), STYLES.get(colour_class(cell), ""))

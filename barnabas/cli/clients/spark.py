@@ -20,7 +20,7 @@ from barnabas.cli.console.options import SparkOptions
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell, cell_name
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.spark.session import QUICK, session
@@ -123,7 +123,7 @@ def run_shard(shard: Shard, place: Path) -> Iterator[Cell]:
     """Run a row where this is called, with brokers of its own."""
     given = ((), (shard.client,)) if shard.own else ((shard.client,), ())
     scenarios = [(name, loads(text, name)) for name, text in shard.scenarios]
-    asked = Asked(
+    asked = TableRequest(
         named_clients(*given),
         named_workloads((shard.workload,)),
         scenarios,

@@ -24,8 +24,10 @@ from barnabas.experiments.explore.exploration import (
     RECORDING_LIMIT,
     RecordingError,
     choose,
-    explored,
     record,
+)
+from barnabas.experiments.explore.exploration import (
+    explore as explore_runs,
 )
 from barnabas.experiments.explore.folder import Folder, FolderError
 from barnabas.experiments.explore.history import HistoryError
@@ -91,7 +93,7 @@ def _all(job: Job, bench: Bench) -> int:
             if not planned:
                 raise Trouble(_nothing(job, left_out))
             progress.update(task, total=len(planned))
-            for result in explored(bench, folder, planned, job.asked.time_limit, job.faults):
+            for result in explore_runs(bench, folder, planned, job.asked.time_limit, job.faults):
                 report.add(result)
                 progress.update(task, advance=1, description=f"{result.api} {result.cut}")
         report.close(left_out, folder.path, job.asked.command, job.asked.bootstrap_server)

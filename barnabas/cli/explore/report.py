@@ -13,7 +13,7 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import ms
-from barnabas.experiments.explore.exploration import REPEATED
+from barnabas.experiments.explore.exploration import REPEATED_RUNS
 from barnabas.experiments.explore.result import Result
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
@@ -74,13 +74,13 @@ class Report:
         self._output.note(
             f"histories and output of failed runs: {folder / 'runs'}; to repeat them:"
         )
-        for one in failed[:REPEATED]:
+        for one in failed[:REPEATED_RUNS]:
             again = ["barnabas", "explore", "-b", bootstrap, "--only"]
             again += [str(folder / "scenarios" / one.scenario), "--", *command]
             count = f"  # {one.reproduced} of {one.repeated}" if one.repeated else ""
             self._output.note(f"  {shlex.join(again)}{count}")
-        if len(failed) > REPEATED:
-            self._output.note(f"  and {len(failed) - REPEATED} more in {folder / 'scenarios'}")
+        if len(failed) > REPEATED_RUNS:
+            self._output.note(f"  and {len(failed) - REPEATED_RUNS} more in {folder / 'scenarios'}")
 
     def _table(self, results: list[Result]) -> None:
         table = Table(box=None, header_style="bold", pad_edge=False)

@@ -34,7 +34,7 @@ def kinds() -> Iterator[str]:
     from barnabas.peers.apache.versions import RELEASES
 
     for peer in _all():
-        yield f"{peer.name:<10} {peer.what}"
+        yield f"{peer.name:<10} {peer.description}"
         if peer.name == "apache":
             yield f"{'':<10} tested: {', '.join(known.version for known in RELEASES)}"
 

@@ -31,8 +31,8 @@ from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Address, LiveConnection
 from barnabas.peers.replay.order import Index, TooLarge, in_order, index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
-from barnabas.peers.replay.player import Manner, Player
-from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
+from barnabas.peers.replay.player import Player, PlayerOptions
+from barnabas.peers.replay.topics import CREATE_TOPICS, missing_topics
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
@@ -70,9 +70,9 @@ class Report:
 
     def add(self, outcome: Outcome) -> None:
         """Count an outcome; print it if it is a finding."""
-        if outcome.left is not None:
-            what = f"{outcome.exchange.api} v{outcome.exchange.version}: {outcome.left.reason}"
-            (self.left if outcome.left.expected else self.unplayable)[what] += 1
+        if outcome.omission is not None:
+            what = f"{outcome.exchange.api} v{outcome.exchange.version}: {outcome.omission.reason}"
+            (self.left if outcome.omission.expected else self.unplayable)[what] += 1
         else:
             self.sent += 1
             self.different += bool(outcome.differences)
@@ -85,8 +85,8 @@ class Report:
         sign = "≠" if outcome.differences else "✗"
         out.print(f"{sign} ", end="", style="yellow" if outcome.differences else "red")
         self.output.segments(line(shown(outcome.exchange)))
-        if outcome.left is not None:
-            self.output.line(f"    not replayable: {outcome.left.reason}")
+        if outcome.omission is not None:
+            self.output.line(f"    not replayable: {outcome.omission.reason}")
         if outcome.problem:
             self.output.line(f"    {outcome.problem}")
         if outcome.version not in (None, outcome.exchange.version):
@@ -169,7 +169,7 @@ async def _play(job: Replay, found: Index, report: Report, output: Output) -> No
             advance()
 
         asked = job.asked
-        manner = Manner(
+        manner = PlayerOptions(
             speed=asked.speed,
             allowed=frozenset(asked.allow),
             shift_ms=time.time_ns() // 10**6 - found.began // 10**6 if asked.shift_time else 0,
@@ -189,7 +189,7 @@ async def _check_topics(cluster: LiveCluster, found: Index, job: Replay, output:
     """Warn of topics that the recording needs and the cluster does not have."""
     created = found.needed.created if CREATE_TOPICS in job.asked.allow else ()
     needed = found.needed.partitions(found.topics)
-    said = list(lacking(needed, await cluster.partitions(), created))
+    said = list(missing_topics(needed, await cluster.partitions(), created))
     for what in said:
         output.note(f"WARNING: {what}")
     if said:
@@ -240,7 +240,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
     return {
         "recorded": where(outcome.exchange),
         "version": outcome.version,
-        "not_replayable": None if outcome.left is None else outcome.left.reason,
+        "not_replayable": None if outcome.omission is None else outcome.omission.reason,
         "problem": outcome.problem or None,
         "response": [document(one, "recorded", "live") for one in outcome.differences],
     }

@@ -1,7 +1,7 @@
-"""Responses to Produce, Fetch and Offsets in 0.8's v0, of what a broker's logs have.
+"""Responses to Produce, Fetch and Offsets in 0.8's v0, made from a broker's logs.
 
-Layouts and what their fields mean: the protocol guide of 0.8. There are no replicas, so every acks but 0 is
-the same, and the high watermark is a log's end.
+The layouts are those of the protocol guide of 0.8. There are no replicas, so every acks but 0 is the same,
+and the high watermark is a log's end.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from barnabas.designs.brokers.logs.log import OUTPUT_LIMIT, Log, OutOfRange, TooLarge
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, LATEST
 from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.specs.malformed import Malformed
@@ -22,49 +22,49 @@ FETCH_LIMIT: Final = 16 << 20
 
 
 class StoredLog(Protocol):
-    """A log with its messages: `barnabas.designs.brokers.logs.files` has them in files."""
+    """A log with its messages, such as a file of `barnabas.designs.brokers.logs.files`."""
 
     @property
     def log(self) -> Log:
-        """Return the offsets of the log and their places."""
+        """Return the offsets of the log and their positions."""
 
     def append(self, data: bytes, limit: int) -> tuple[int, int]:
-        """Append a message set; return its first offset, and how many bytes were decompressed.
+        """Append a message set; return its first offset, and the number of decompressed bytes.
 
-        limit: of those. Raises Malformed, TooLarge, OSError.
+        limit: of decompressed bytes. Raises Malformed, TooLarge, OSError.
         """
 
     def read(self, offset: int, most: int) -> bytes:
         """Return messages from an offset on. Raises OutOfRange."""
 
 
-class Led(Protocol):
-    """The logs that are led here."""
+class LedLogs(Protocol):
+    """The logs of the partitions that this broker leads."""
 
-    def get(self, place: Place) -> StoredLog | None:
+    def get(self, partition: TopicPartition) -> StoredLog | None:
         """Return the log of a partition; None: this broker does not lead it."""
 
 
-def _log(place: Place, logs: Led, topics: Mapping[str, int]) -> StoredLog | Error:
-    if not 0 <= place[1] < topics.get(place[0], 0):
+def _log(partition: TopicPartition, logs: LedLogs, topics: Mapping[str, int]) -> StoredLog | Error:
+    if not 0 <= partition[1] < topics.get(partition[0], 0):
         return Error.UNKNOWN_TOPIC_OR_PARTITION
-    return logs.get(place) or Error.NOT_LEADER_OR_FOLLOWER
+    return logs.get(partition) or Error.NOT_LEADER_OR_FOLLOWER
 
 
-def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
+def produced(body: Body, logs: LedLogs, topics: Mapping[str, int]) -> Body:
     """Append the message sets of a Produce request, and return its response."""
-    left = OUTPUT_LIMIT
+    remaining_output = OUTPUT_LIMIT
 
     def append(topic: str, part: Body) -> Body:
-        nonlocal left
+        nonlocal remaining_output
         log = _log((topic, part["index"]), logs, topics)
         error, offset = Error.NONE, -1
         try:
             if isinstance(log, Error):
                 error = log
             else:
-                offset, output = log.append(part["records"] or b"", left)
-                left -= output
+                offset, output = log.append(part["records"] or b"", remaining_output)
+                remaining_output -= output
         except Malformed:  # or there is more in it than is decompressed
             error = Error.CORRUPT_MESSAGE
         except TooLarge:
@@ -80,10 +80,10 @@ def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
     return {"responses": [{"name": topic, "partition_responses": parts} for topic, parts in rows]}
 
 
-def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
-    """Return how many bytes a Fetch would get; None: it need not wait.
+def available(body: Body, logs: LedLogs, topics: Mapping[str, int]) -> int | None:
+    """Return the number of bytes that a Fetch would get; None: it need not wait.
 
-    It does not wait if there is an error, or a partition is there twice.
+    A Fetch does not wait if there is an error, or if it names a partition twice.
     """
     size = 0
     parts = {
@@ -93,8 +93,8 @@ def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
     }
     if len(parts) < sum(len(topic["partitions"]) for topic in body["topics"]):
         return None
-    for place, part in parts.items():
-        log = _log(place, logs, topics)
+    for partition, part in parts.items():
+        log = _log(partition, logs, topics)
         if isinstance(log, Error):
             return None
         try:
@@ -104,21 +104,23 @@ def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
     return size
 
 
-def fetched(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
-    """Return the response to a Fetch, with what there is now."""
-    left = FETCH_LIMIT
+def fetched(body: Body, logs: LedLogs, topics: Mapping[str, int]) -> Body:
+    """Return the response to a Fetch from the present logs."""
+    remaining_bytes = FETCH_LIMIT
 
     def read(topic: str, part: Body) -> Body:
-        nonlocal left
+        nonlocal remaining_bytes
         log = _log((topic, part["partition"]), logs, topics)
         error, end, data = log if isinstance(log, Error) else Error.NONE, -1, b""
         if not isinstance(log, Error):
             end = log.log.end
             try:
-                data = log.read(part["fetch_offset"], min(left, part["partition_max_bytes"]))
+                data = log.read(
+                    part["fetch_offset"], min(remaining_bytes, part["partition_max_bytes"])
+                )
             except OutOfRange:
                 error = Error.OFFSET_OUT_OF_RANGE
-        left -= len(data)
+        remaining_bytes -= len(data)
         row = {"partition_index": part["partition"], "error_code": error}
         return {**row, "high_watermark": end, "records": data}
 
@@ -129,10 +131,10 @@ def fetched(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
     return {"responses": [{"topic": topic, "partitions": parts} for topic, parts in rows]}
 
 
-def offsets(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
+def offsets(body: Body, logs: LedLogs, topics: Mapping[str, int]) -> Body:
     """Return the response to an Offset request.
 
-    A log is one segment, of which no time is known: any other time than LATEST and EARLIEST has no offset.
+    A log is one segment of unknown time: only LATEST and EARLIEST have offsets.
     """
 
     def of(topic: str, part: Body) -> Body:

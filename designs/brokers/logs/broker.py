@@ -1,7 +1,7 @@
-"""A broker's core in front of another one: Produce, Fetch and Offsets of logs; all else is the other's.
+"""A broker's core in front of another one: it answers Produce, Fetch and Offsets from logs.
 
-As in Kafka, requests of a connection are worked on one behind the other: what stands behind a Fetch that
-waits, waits too. What is no request of 0.8 costs its connection.
+As in Kafka, a connection's requests are processed in order: requests after a waiting Fetch wait, too. Bytes
+that are no request of 0.8 close the connection.
 """
 
 from __future__ import annotations
@@ -13,9 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from barnabas.designs.brokers.listener import Address, Close, Core, Send
-from barnabas.designs.brokers.logs.answers import Body, Led, available, fetched, offsets, produced
+from barnabas.designs.brokers.logs.answers import (
+    Body,
+    LedLogs,
+    available,
+    fetched,
+    offsets,
+    produced,
+)
 from barnabas.designs.brokers.logs.metadata import metadata
-from barnabas.designs.framing import Frames, Refused
+from barnabas.designs.framing import Frames, FramingError
 from barnabas.specs.frames import Frame, Short, decode_frame, encode_frame, request_head
 from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from barnabas.specs.malformed import Malformed
@@ -24,7 +31,7 @@ FRAME_LIMIT: Final = 16 << 20
 """Bytes of the largest request."""
 
 QUEUE_LIMIT: Final = 16 << 20
-"""Bytes that a connection may have sent behind a Fetch that waits."""
+"""Bytes that a connection may have sent after a waiting Fetch."""
 
 RECORDS: Final = frozenset((PRODUCE, FETCH, LIST_OFFSETS))
 
@@ -40,21 +47,23 @@ class _Connection:
     fetch: tuple[int, int, Body] | None = None
     """A Fetch that waits: until when (ms), its correlation id and its body."""
     others: bool = False
-    """Whether all that comes is the other core's."""
+    """Whether the other core gets all bytes."""
 
 
 class LogBroker:
     """A core for `Listener`. Times are ms.
 
-    keys: APIs that are answered here; Metadata may be among them. becomes: the API behind which a connection
-    is the other core's alone. waits: whether the other core owes a connection an answer; a request for
-    records behind it closes the connection, which would get its answers out of order.
+    Args:
+        keys: APIs that this core answers; Metadata may be among them.
+        becomes: the API after which a connection belongs to the other core alone.
+        waits: returns whether the other core owes a connection a response. A request for records then closes
+            the connection, since its response would be out of order.
     """
 
     def __init__(
         self,
         other: Core[Any],
-        logs: Led,
+        logs: LedLogs,
         brokers: int,
         *,
         keys: frozenset[int] = RECORDS,
@@ -73,28 +82,28 @@ class LogBroker:
 
     @property
     def wake(self) -> int | None:
-        """When `tick` has something to do, in ms."""
+        """Return the time of the next `tick` in ms; None: not needed."""
         times = [at.fetch[0] for at in self._connections.values() if at.fetch is not None]
         other = self._other.wake
         return min(times if other is None else [*times, other], default=None)
 
     def cluster(self, nodes: Mapping[int, Address], topics: Mapping[str, int]) -> None:
-        """The brokers with their addresses, and the topics with their numbers of partitions."""
+        """Set the brokers' addresses, and the topics with their numbers of partitions."""
         self._nodes, self._topics = dict(nodes), dict(topics)
 
     def connected(self, connection: int, host: str = "") -> None:
-        """Somebody has connected."""
+        """Note a new connection."""
         self._connections[connection] = _Connection()
         self._other.connected(connection, host)
 
     def receive(self, connection: int, data: bytes, now: int) -> list[Any]:
-        """Bytes of a connection."""
+        """Process bytes of a connection."""
         at = self._connections.get(connection)
         if at is None:
             return []
         try:
             frames = at.frames.take(data)
-        except Refused as problem:
+        except FramingError as problem:
             return self._close(connection, str(problem), now)
         at.queue.extend(frames)
         at.queued += sum(map(len, frames))
@@ -104,16 +113,16 @@ class LogBroker:
         return out
 
     def closed(self, connection: int, now: int) -> list[Any]:
-        """The other side has closed a connection, or it is broken."""
+        """Note that the client closed a connection, or that it broke."""
         self._connections.pop(connection, None)
         return self._other.closed(connection, now)
 
     def tick(self, now: int) -> list[Any]:
-        """Time has passed."""
-        return self._other.tick(now) + self.look(now)
+        """Process the passing of time."""
+        return self._other.tick(now) + self.answer_waiting(now)
 
-    def look(self, now: int) -> list[Any]:
-        """Answer each Fetch that need wait no longer, and go on behind it."""
+    def answer_waiting(self, now: int) -> list[Any]:
+        """Answer each Fetch that need not wait any longer, and continue after it."""
         out: list[Any] = []
         for connection, at in tuple(self._connections.items()):
             if at.fetch is not None and self._ready(at.fetch, now):
@@ -131,7 +140,9 @@ class LogBroker:
             if at.others or key not in self._keys:
                 at.others |= key is not None and key == self._becomes
                 done = self._other.receive(connection, len(frame).to_bytes(4) + frame, now)
-                if any(isinstance(one, Close) and one.connection == connection for one in done):
+                if any(
+                    isinstance(action, Close) and action.connection == connection for action in done
+                ):
                     self._connections.pop(connection)
                 out += done
                 continue
@@ -139,13 +150,15 @@ class LogBroker:
                 out += self._close(connection, "a request for records behind one that waits", now)
                 continue
             try:
-                out += self._asked(connection, at, frame, now)
+                out += self._handle_request(connection, at, frame, now)
             except Malformed as problem:
                 out += self._close(connection, f"no request: {problem}", now)
         return out
 
-    def _asked(self, connection: int, at: _Connection, frame: bytes, now: int) -> list[Any]:
-        """A request that is answered here. Raises Malformed."""
+    def _handle_request(
+        self, connection: int, at: _Connection, frame: bytes, now: int
+    ) -> list[Any]:
+        """Process a request that this core answers. Raises Malformed."""
         try:
             head = request_head(frame, 0, len(frame))
         except Short:
@@ -160,14 +173,14 @@ class LogBroker:
                 return []
             return [self._fetched(connection, number, body)]
         if head.key == METADATA:
-            told = metadata(body, self._topics, self._nodes, self._brokers)
-            return [_response(connection, METADATA, number, told)]
+            response = metadata(body, self._topics, self._nodes, self._brokers)
+            return [_response(connection, METADATA, number, response)]
         if head.key == LIST_OFFSETS:
-            told = offsets(body, self._logs, self._topics)
-            return [_response(connection, LIST_OFFSETS, number, told)]
-        told = produced(body, self._logs, self._topics)
-        out = [] if body["acks"] == 0 else [_response(connection, PRODUCE, number, told)]
-        return out + self.look(now)
+            response = offsets(body, self._logs, self._topics)
+            return [_response(connection, LIST_OFFSETS, number, response)]
+        response = produced(body, self._logs, self._topics)
+        out = [] if body["acks"] == 0 else [_response(connection, PRODUCE, number, response)]
+        return out + self.answer_waiting(now)
 
     def _ready(self, fetch: tuple[int, int, Body], now: int) -> bool:
         due, _, body = fetch
@@ -177,8 +190,8 @@ class LogBroker:
     def _fetched(self, connection: int, number: int, body: Body) -> Send:
         return _response(connection, FETCH, number, fetched(body, self._logs, self._topics))
 
-    def _close(self, connection: int, why: str, now: int) -> list[Any]:
-        return [Close(connection, why), *self.closed(connection, now)]
+    def _close(self, connection: int, reason: str, now: int) -> list[Any]:
+        return [Close(connection, reason), *self.closed(connection, now)]
 
 
 def _response(connection: int, key: int, number: int, body: Body) -> Send:

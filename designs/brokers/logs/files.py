@@ -1,8 +1,8 @@
-"""Logs in files, in a folder that the brokers of a cluster share: an append is there when it returns.
+"""Logs in files, in a folder that the brokers of a cluster share: an append is stored when it returns.
 
-A file is its leader's as long as that has it locked, and a lock ends with its process, however that dies.
-What a leader that died has left half written is cut off by the next one, which says so. A file with anything
-else behind its last message is not touched, and not led.
+A leader locks its file, and the lock ends with its process, however that ends. A half-written message of a
+dead leader is cut off by the next one, which reports it. A file with other bytes after its last message stays
+untouched, without a leader.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 
 from barnabas.designs.brokers.logs.log import OUTPUT_LIMIT, Log, stamped
 from barnabas.designs.brokers.registry.paths import below
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.plural import plural
 
 LOG_LIMIT: Final = 1 << 28
@@ -29,25 +29,27 @@ NAME_LIMIT: Final = 255
 """Bytes of a file's name, as file systems have it."""
 
 
-class Full(OSError):
-    """A log has LOG_LIMIT bytes."""
+class LogFull(OSError):
+    """The log has LOG_LIMIT bytes."""
 
 
-class Damaged(OSError):
-    """A file is no log from somewhere on."""
+class LogDamaged(OSError):
+    """A part of the file is not a log."""
 
 
-class Deleted(OSError):
-    """A file has no name any more: what is written there goes with this process."""
+class LogDeleted(OSError):
+    """The file was deleted: what is written to it ends with this process."""
 
 
 class LogFile:
     """A partition's log in a file that this process leads.
 
-    Raises BlockingIOError if another one does, Damaged for a file that is no log and stays as it is, and
-    other OSErrors.
+    say: reports failed appends and bytes that were cut off.
 
-    say: told why an append failed, if the file could not be written, and what is cut off.
+    Raises:
+        BlockingIOError: Another process leads it.
+        LogDamaged: The file is not a log, and stays unchanged.
+        OSError: The file can't be used.
     """
 
     def __init__(self, path: Path, say: Callable[[str], None] = lambda line: None) -> None:
@@ -68,7 +70,7 @@ class LogFile:
         if whole == len(data):
             return
         if not self.log.torn(data[whole:]):
-            raise Damaged(
+            raise LogDamaged(
                 f"no record {self.log.end} at byte {whole} of {len(data)}; the file is left as it is"
             )
         os.truncate(self._file, whole)
@@ -78,10 +80,14 @@ class LogFile:
         )
 
     def append(self, data: bytes, limit: int = OUTPUT_LIMIT) -> tuple[int, int]:
-        """Append a message set; the offset of its first message, and how many bytes were decompressed.
+        """Append a message set; return its first offset, and the number of decompressed bytes.
 
-        limit: of those. Raises Malformed for what is none, TooLarge, and OSError if it can't be written: then
-        nothing is.
+        limit: of decompressed bytes.
+
+        Raises:
+            Malformed: The bytes are not a message set.
+            TooLarge: A limit is exceeded.
+            OSError: The file can't be written; nothing is written then.
         """
         first = self.log.end
         whole, output = stamped(data, first, limit)
@@ -94,138 +100,140 @@ class LogFile:
         return first, output
 
     def _write(self, whole: bytes) -> None:
-        """All of it or nothing. Raises OSError."""
+        """Write all bytes or nothing. Raises OSError."""
         if not os.fstat(self._file).st_nlink:
-            raise Deleted("the file is deleted")
+            raise LogDeleted("the file is deleted")
         if self.log.size + len(whole) > LOG_LIMIT:
-            raise Full(f"a log has {LOG_LIMIT} bytes at most")
+            raise LogFull(f"a log has {LOG_LIMIT} bytes at most")
         if os.pwrite(self._file, whole, self.log.size) != len(whole):
             os.truncate(self._file, self.log.size)
-            raise Full("the disk is full")
+            raise LogFull("the disk is full")
 
     def read(self, offset: int, most: int) -> bytes:
-        """Messages from an offset on, the last one cut off at so many bytes. Raises OutOfRange."""
+        """Return messages from an offset on, cut off at a number of bytes. Raises OutOfRange."""
         position, size = self.log.place(offset, most)
         return os.pread(self._file, size, position)
 
     def close(self) -> None:
-        """Lead it no longer."""
+        """Give up the leadership."""
         with contextlib.suppress(OSError):
             os.close(self._file)
 
 
 class Logs:
-    """The partitions that this broker leads, with their files in a folder. say: told what is not written, and
-    what can't be opened."""
+    """The partitions that this broker leads, with their files in a folder.
+
+    say: reports what can't be written or opened.
+    """
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda line: None) -> None:
         self._folder = folder
         self._say = say
-        self._files: dict[Place, LogFile] = {}
-        self._wanted: frozenset[Place] = frozenset()
+        self._files: dict[TopicPartition, LogFile] = {}
+        self._wanted: frozenset[TopicPartition] = frozenset()
         self._changing = threading.Lock()
         """Held for moments, while one of these two changes."""
-        self.failed: dict[Place, str] = {}
-        """Why some can't be led."""
-        self._damaged: dict[Place, tuple[int, int] | None] = {}
+        self.failed: dict[TopicPartition, str] = {}
+        """Reasons why partitions can't be led."""
+        self._damaged: dict[TopicPartition, tuple[int, int] | None] = {}
         """Size and time of files that are not read again until these are others."""
-        self._said: dict[Place, str] = {}
-        """What of that was said."""
+        self._said: dict[TopicPartition, str] = {}
+        """Reported reasons."""
 
-    def lead(self, places: Iterable[Place]) -> int:
-        """`keep` and `open`."""
+    def lead(self, places: Iterable[TopicPartition]) -> int:
+        """Call `keep` and `open`."""
         self.keep(places)
         return self.open()
 
-    def keep(self, places: Iterable[Place]) -> None:
-        """From now on lead no others than these."""
+    def keep(self, places: Iterable[TopicPartition]) -> None:
+        """Give up all other partitions than these."""
         with self._changing:
             self._wanted = frozenset(places)
-            for place in self._files.keys() - self._wanted:
-                self._files.pop(place).close()
+            for partition in self._files.keys() - self._wanted:
+                self._files.pop(partition).close()
 
     def open(self) -> int:
-        """Open what is missing of them, as far as that can be; how many are still another's.
+        """Open the missing files, where possible; return the number of those that another broker still leads.
 
-        It takes as long as their files are large, so a thread may do it, one at a time: all else can be
-        called meanwhile, and what is not wanted any more when it is open is closed.
+        It takes as long as the files are large, so one thread may do it while other methods are called. Files
+        that are not needed any more when they are open are closed.
         """
         held, before, most = 0, self.failed, _most()
-        failed: dict[Place, str] = {}
+        failed: dict[TopicPartition, str] = {}
         with self._changing:
             missing = self._wanted - self._files.keys()
-        for place in sorted(missing):
-            path = path_of(self._folder, place)
+        for partition in sorted(missing):
+            path = path_of(self._folder, partition)
             try:
                 if len(self._files) >= most:
                     raise OSError(f"{most} are open, as many as ulimit -n leaves room for")
-                known = self._damaged.get(place)
-                if place in before and known is not None and known == _state(path):
-                    failed[place] = before[place]
-                elif place in self._wanted:
-                    self._opened(place, LogFile(path, self._say))
+                known = self._damaged.get(partition)
+                if partition in before and known is not None and known == _state(path):
+                    failed[partition] = before[partition]
+                elif partition in self._wanted:
+                    self._opened(partition, LogFile(path, self._say))
             except BlockingIOError:
                 held += 1
             except OSError as problem:
-                failed[place] = problem.strerror or str(problem)
-                if isinstance(problem, Damaged):
-                    self._damaged[place] = _state(path)
+                failed[partition] = problem.strerror or str(problem)
+                if isinstance(problem, LogDamaged):
+                    self._damaged[partition] = _state(path)
         self.failed = failed
         self._say_failed()
         return held
 
-    def _opened(self, place: Place, file: LogFile) -> None:
+    def _opened(self, partition: TopicPartition, file: LogFile) -> None:
         with self._changing:
-            if place in self._wanted:
-                self._files[place] = file
+            if partition in self._wanted:
+                self._files[partition] = file
             else:
                 file.close()
 
     def _say_failed(self) -> None:
-        """A line a reason, when there are others than were said."""
+        """Report the reasons for files that can't be opened, after a change."""
         if self.failed == self._said:
             return
         self._said = self.failed
-        for why, places in _by_reason(self.failed).items():
+        for reason, places in _by_reason(self.failed).items():
             more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-            self._say(f"{path_of(self._folder, places[0])}{more} can't be opened: {why}")
+            self._say(f"{path_of(self._folder, places[0])}{more} can't be opened: {reason}")
 
-    def get(self, place: Place) -> LogFile | None:
-        """The log of a partition; None: it is not led here."""
-        return self._files.get(place)
+    def get(self, partition: TopicPartition) -> LogFile | None:
+        """Return the log of a partition; None: this broker does not lead it."""
+        return self._files.get(partition)
 
     def close(self) -> None:
-        """Lead nothing."""
+        """Give up all partitions."""
         self.keep(())
 
 
-def path_of(folder: Path, place: Place) -> Path:
-    """Where a partition's file is.
+def path_of(folder: Path, partition: TopicPartition) -> Path:
+    """Return the file of a partition.
 
     >>> path_of(Path("data"), ("a/b", 3)).as_posix()
     'data/a%2Fb-3.log'
     """
-    topic, number = place
+    topic, number = partition
     return folder / f"{below('', topic)[1:]}-{number}.log"
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Size and time of a file; None: there is none."""
+    """Return size and time of a file; None: it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
-def _by_reason(failed: Mapping[Place, str]) -> dict[str, list[Place]]:
-    found: dict[str, list[Place]] = {}
-    for place, why in failed.items():
-        found.setdefault(why, []).append(place)
-    return found
+def _by_reason(failed: Mapping[TopicPartition, str]) -> dict[str, list[TopicPartition]]:
+    partitions_by_reason: dict[str, list[TopicPartition]] = {}
+    for partition, reason in failed.items():
+        partitions_by_reason.setdefault(reason, []).append(partition)
+    return partitions_by_reason
 
 
 def _most() -> int:
-    """How many files may be open: connections need some of those that the system allows."""
+    """Return the number of files that may be open: connections need some of the system's limit."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return sys.maxsize if allowed == resource.RLIM_INFINITY else allowed * 3 // 4

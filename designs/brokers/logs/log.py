@@ -1,12 +1,12 @@
-"""A partition's log without its file: which offsets messages get, and where in the file they stand.
+"""A partition's log without its file: the offsets of messages, and their positions in the file.
 
     log = Log()
-    data, _ = stamped(message_set, log.end)     # what the file gets
+    data, _ = stamped(message_set, log.end)     # the bytes to write
     log.add(data)
     log.place(offset, most)                 # (position, size) in the file
 
-Messages are those of 0.8, of magic 0. A compressed one counts as one, with its last message's offset, as
-brokers of 0.8 have it.
+Messages are those of 0.8, of magic 0. A compressed message counts as one, with its last message's offset, as
+in brokers of 0.8.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from barnabas.specs.records import build, read, summary
 from barnabas.specs.records.message_set import OVERHEAD
 
 _ENTRY: Final = struct.Struct(">qi")
-"""Offset of a message, and the bytes behind this."""
+"""Offset and size of a message; the size counts the bytes after it."""
 
 _HEAD: Final = struct.Struct(">qiIBB")
-"""The same, the checksum of what follows it, magic and attributes."""
+"""Offset and size of a message, the checksum of the rest, magic and attributes."""
 
 _SUMMED: Final = _ENTRY.size + 4
-"""Where that begins."""
+"""The first byte of the checksummed part."""
 
 OUTPUT_LIMIT: Final = 16 << 20
 """Bytes that the compressed messages of a request may hold."""
@@ -40,7 +40,7 @@ MESSAGE_LIMIT: Final = 1_000_000
 
 
 class OutOfRange(LookupError):
-    """A log has no such offset."""
+    """The log has no such offset."""
 
 
 class TooLarge(ValueError):
@@ -48,7 +48,7 @@ class TooLarge(ValueError):
 
 
 class Log:
-    """Where messages stand in a file. Takes 16 bytes of memory a message.
+    """The positions of messages in a file, with 16 bytes of memory for each.
 
     >>> from barnabas.specs.records import Record
     >>> log = Log()
@@ -69,8 +69,10 @@ class Log:
         self._positions = array("q")
 
     def add(self, data: bytes) -> int:
-        """Bytes stand at the end of the file; how many of them are whole messages, of offsets that follow and
-        as they were written."""
+        """Add bytes at the end of the file; return how many of them are whole, valid messages.
+
+        Their offsets must follow the log's end, and their checksums must be right.
+        """
         at, view = 0, memoryview(data)
         while len(data) - at >= OVERHEAD[0]:
             offset, size, crc, _, attributes = _HEAD.unpack_from(data, at)
@@ -92,8 +94,10 @@ class Log:
         return at
 
     def torn(self, rest: bytes) -> bool:
-        """Whether this, behind the last message, is the beginning of the next one: a write that nobody
-        finished, and of which nobody was told. Anything else is damage."""
+        """Return whether the bytes after the last message are the beginning of the next one.
+
+        That is an unfinished write, which was not acknowledged. Anything else is damage.
+        """
         if len(rest) < _ENTRY.size:
             return True
         offset, size = _ENTRY.unpack_from(rest)
@@ -103,9 +107,9 @@ class Log:
         )
 
     def place(self, offset: int, most: int) -> tuple[int, int]:
-        """Where to read from an offset on, and how many bytes; the last message may be cut off, as in 0.8.
+        """Return the position and the number of bytes to read from an offset on.
 
-        Raises OutOfRange.
+        The last message may be cut off, as in 0.8. Raises OutOfRange.
         """
         if not 0 <= offset <= self.end:
             raise OutOfRange(f"offset {offset} of a log from 0 to {self.end}")
@@ -115,13 +119,13 @@ class Log:
 
 
 def stamped(data: bytes, offset: int, limit: int = OUTPUT_LIMIT) -> tuple[bytes, int]:
-    """A produced set with offsets of its own from this one on, and how many bytes were decompressed for that.
+    """Return a produced set with offsets from this one on, and the number of decompressed bytes.
 
-    limit: of those. Raises Malformed for what is no such set, and TooLarge.
+    limit: of decompressed bytes. Raises Malformed if the data are no such set, and TooLarge.
     """
-    found = summary(data)
-    if found.trailing:
-        raise Malformed("records", len(data) - found.trailing, "a message is cut off")
+    outline = summary(data)
+    if outline.trailing:
+        raise Malformed("records", len(data) - outline.trailing, "a message is cut off")
     parts, output = [], 0
     for batch in read(data):
         if batch.magic:
@@ -136,8 +140,10 @@ def stamped(data: bytes, offset: int, limit: int = OUTPUT_LIMIT) -> tuple[bytes,
             offset += 1
             continue
         inner = replace(batch, max_output=limit - output)
-        records = [one._replace(offset=offset + i) for i, one in enumerate(inner)]
-        output += sum(OVERHEAD[0] + len(one.key or b"") + len(one.value or b"") for one in records)
+        records = [record._replace(offset=offset + i) for i, record in enumerate(inner)]
+        output += sum(
+            OVERHEAD[0] + len(record.key or b"") + len(record.value or b"") for record in records
+        )
         if records:
             parts.append(build(records, magic=0, compression=batch.compression))
             if len(parts[-1]) > MESSAGE_LIMIT:

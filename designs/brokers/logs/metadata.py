@@ -1,5 +1,7 @@
-"""Metadata of 0.8: brokers, topics, and who leads a partition. Nobody elects that: all that know the same
-brokers come to the same."""
+"""Metadata of 0.8: brokers, topics and leaders.
+
+There is no election: brokers that know the same live brokers compute the same leaders.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ Body = dict[str, Any]
 
 
 def leader_of(partition: int, live: Collection[int], brokers: int) -> int:
-    """The leader of a partition among live brokers, of which 1 to `brokers` are to be there.
+    """Return the leader of a partition among live brokers, of which 1 to `brokers` should exist.
 
-    They lead in turn. Those of a broker that is gone are spread over the others, and no other one moves.
-    -1: nobody lives.
+    Partitions are led in turn. Those of a dead broker are spread over the others, and no other partition
+    moves. -1: no broker lives.
 
     >>> [leader_of(number, {1, 2, 3}, 3) for number in range(6)]
     [1, 2, 3, 1, 2, 3]
@@ -35,7 +37,10 @@ def leader_of(partition: int, live: Collection[int], brokers: int) -> int:
 def metadata(
     body: Body, topics: Mapping[str, int], nodes: Mapping[int, Address], brokers: int
 ) -> Body:
-    """The MetadataResponse: all topics for an empty list, as in 0.8. brokers: how many there are to be."""
+    """Return a MetadataResponse, with all topics for an empty list, as in 0.8.
+
+    brokers: the number of brokers that should exist.
+    """
 
     def partition(number: int) -> Body:
         leader = leader_of(number, nodes, brokers)
@@ -53,6 +58,6 @@ def metadata(
                 "name": name,
                 "partitions": [partition(number) for number in range(topics.get(name, 0))],
             }
-            for name in dict.fromkeys(one["name"] for one in body["topics"]) or sorted(topics)
+            for name in dict.fromkeys(topic["name"] for topic in body["topics"]) or sorted(topics)
         ],
     }

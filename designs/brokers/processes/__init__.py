@@ -1,6 +1,6 @@
-"""Brokers of the designs that never shipped, each a process of its own with a ZooKeeper session of its own.
+"""Brokers of the designs that never shipped, each a process with a ZooKeeper session of its own.
 
-`cluster.py` starts them and says where they are; `node.py` is one of them, `program.py` its process, and
-`designs.py` what differs between the designs. A broker that is killed is gone for the others when ZooKeeper
-ends its session: they take over its partitions (`barnabas.designs.brokers.logs`) and its groups.
+`cluster.py` starts them; `node.py` is one of them, `program.py` its process, and `designs.py` the differences
+between the designs. When a broker is killed, ZooKeeper ends its session; then the others take over its
+partitions (`barnabas.designs.brokers.logs`) and its groups.
 """

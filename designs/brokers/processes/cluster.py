@@ -1,4 +1,4 @@
-"""Starts brokers of a design, each in a process of its own, and ZooKeeper for them where none is given.
+"""Starts brokers of a design, each in a process of its own, and ZooKeeper if none is given.
 
 with ProcessCluster("rewrite", 3, topics={"t": 6}) as cluster:
     cluster.bootstrap           # "127.0.0.1:p1,127.0.0.1:p2,127.0.0.1:p3"
@@ -25,7 +25,7 @@ from barnabas.designs.brokers.processes.session import EXPIRY
 from barnabas.peers import apache, processes
 
 EMBEDDED: Final = "embedded"
-"""In place of an address: a ZooKeeper of its own."""
+"""Starts a ZooKeeper of its own, in place of an address."""
 
 HOST: Final = "127.0.0.1"
 
@@ -34,11 +34,11 @@ ENDING: Final = 10.0
 
 
 class UnavailableError(apache.UnavailableError):
-    """What the brokers need is missing, or can't be reached; the message says what to do."""
+    """A requirement of the brokers is missing or unreachable; the message has a remedy."""
 
 
 class Process(NamedTuple):
-    """A broker that runs."""
+    """A running broker."""
 
     node: int
     address: Address
@@ -48,12 +48,18 @@ class Process(NamedTuple):
 class ProcessCluster:
     """Brokers 1 to n of a design, from `with` to its end.
 
-    topics: numbers of partitions; one that ZooKeeper has with more keeps them. zookeeper: `host:port`, or
-    EMBEDDED. data: the folder of the logs; None: a temporary one. listen: where the first broker listens, the
-    others on the ports behind it; port 0: any. expiry: s without a word after which ZooKeeper
-    takes a broker for dead. notes: where the brokers' lines go; None: to stderr.
+    Args:
+        topics: numbers of partitions; a topic with more in ZooKeeper keeps them.
+        zookeeper: `host:port`, or EMBEDDED.
+        data: the folder of the logs; None: a temporary one.
+        listen: the first broker's address; the others use the following ports; port 0: any.
+        expiry: seconds of silence after which ZooKeeper considers a broker dead.
+        notes: receives the brokers' lines; None: stderr.
 
-    Raises UnavailableError, OSError for a folder that can't be, and ValueError for no design.
+    Raises:
+        UnavailableError: ZooKeeper or an address is unavailable.
+        OSError: The folder can't be used.
+        ValueError: The design is unknown.
     """
 
     def __init__(
@@ -72,7 +78,7 @@ class ProcessCluster:
             raise ValueError(f"no design {design!r}")
         self.design = design
         self.zookeeper = zookeeper
-        """Where ZooKeeper is, once it runs."""
+        """The address of ZooKeeper, once it runs."""
         self.brokers: dict[int, Process] = {}
         self._count = brokers
         self._topics = dict(topics or {})
@@ -85,8 +91,8 @@ class ProcessCluster:
 
     @property
     def bootstrap(self) -> str:
-        """The addresses as clients take them."""
-        return ",".join(endpoint_text(one.address) for one in self.brokers.values())
+        """Return the bootstrap servers."""
+        return ",".join(endpoint_text(broker.address) for broker in self.brokers.values())
 
     def __enter__(self) -> Self:
         if importlib.util.find_spec("kazoo") is None:
@@ -115,18 +121,18 @@ class ProcessCluster:
         self._running.close()
 
     def ended(self) -> dict[int, int]:
-        """Brokers that have ended since it was asked last, and how: exit codes, or -signals."""
-        found = {}
+        """Return the exit codes (or -signals) of brokers that have exited since the last call."""
+        exit_codes = {}
         for node in tuple(self.brokers):
             code = self._processes[node].poll()
             if code is not None:
-                found[node] = code
+                exit_codes[node] = code
                 processes.guard().leave(self.brokers.pop(node).pid)
-        return found
+        return exit_codes
 
     @property
     def root(self) -> str:
-        """Below this all is in ZooKeeper, which may be others', too."""
+        """Return the path of all entries in ZooKeeper, which may have others."""
         return f"/barnabas/{self.design}"
 
     def _make_topics(self) -> None:
@@ -147,26 +153,26 @@ class ProcessCluster:
             for topic, count in self._topics.items():
                 topics.grow(topic, *map(str, range(count)))
         except (KazooException, ValueError) as problem:
-            why = str(problem) or type(problem).__name__
+            reason = str(problem) or type(problem).__name__
             raise UnavailableError(
-                f"topic {topic} in ZooKeeper at {self.zookeeper}: {why}"
+                f"topic {topic} in ZooKeeper at {self.zookeeper}: {reason}"
             ) from None
         finally:
             leave(client)
 
     def _address(self, node: int) -> Address:
-        """Where a broker is to listen."""
+        """Return the address for a broker to listen on."""
         host, port = self._listen
         return host, port and port + node - 1
 
     def _bindable(self, node: int) -> None:
-        """Say at once what its process would say when ZooKeeper is there. Raises UnavailableError."""
+        """Check at once that an address can be bound, before its process does. Raises UnavailableError."""
         address = self._address(node)
         try:
             ((family, *_), *_) = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
-            with socket.socket(family, socket.SOCK_STREAM) as one:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                one.bind(address)
+            with socket.socket(family, socket.SOCK_STREAM) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
         except OSError as problem:
             raise UnavailableError(
                 f"broker {node} can't listen on {endpoint_text(address)}: {problem.strerror}; "
@@ -197,10 +203,10 @@ class ProcessCluster:
         process = self._processes[node]
         assert process.stdout is not None  # noqa: S101 - a pipe
         line = process.stdout.readline()
-        said = json.loads(line) if line else {"error": f"exit code {process.wait()}"}
-        if "error" in said:
-            raise UnavailableError(f"broker {node} can't start: {said['error']}")
-        self.brokers[node] = Process(node, tuple(said["address"]), process.pid)
+        report = json.loads(line) if line else {"error": f"exit code {process.wait()}"}
+        if "error" in report:
+            raise UnavailableError(f"broker {node} can't start: {report['error']}")
+        self.brokers[node] = Process(node, tuple(report["address"]), process.pid)
 
     def _end(self) -> None:
         for process in self._processes.values():
@@ -216,7 +222,7 @@ class ProcessCluster:
 
 
 def _embedded(stack: contextlib.ExitStack) -> str:
-    """Start a ZooKeeper; its address. Raises UnavailableError."""
+    """Start a ZooKeeper, and return its address. Raises UnavailableError."""
     from barnabas.peers.apache import errors
     from barnabas.peers.apache.keeper import ZooKeeper
 

@@ -1,4 +1,4 @@
-"""One broker of a design with a ZooKeeper session of its own: live brokers, elections, logs.
+"""A broker of a design with its own ZooKeeper session: live brokers, elections, logs.
 
 node = Node(client, "/barnabas/rewrite", "rewrite", 1, 3, folder, say)
 await node.listen(("127.0.0.1", 0), 10)
@@ -16,7 +16,7 @@ from barnabas.designs.brokers.listener import Address, Close, Log, call_in, now_
 from barnabas.designs.brokers.logs.broker import LogBroker
 from barnabas.designs.brokers.logs.files import Logs
 from barnabas.designs.brokers.logs.metadata import leader_of
-from barnabas.designs.brokers.processes.designs import Parts, design_of
+from barnabas.designs.brokers.processes.designs import DesignParts, design_of
 from barnabas.designs.brokers.processes.session import LostDataError, forgotten
 from barnabas.designs.brokers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.designs.brokers.registry.topics import Topics
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from kazoo.client import KazooClient
 
 HANDOVER: Final = 0.1
-"""s until partitions are asked for again that another process has."""
+"""Seconds between attempts to get partitions that another process has."""
 
 PATIENCE: Final = 30
-"""Times that they are asked for before that is said: a process that has ended has none."""
+"""Attempts before a report: a process that has exited holds no files."""
 
 FAILED: Final = 5.0
 """s until files are tried again that could not be opened."""
@@ -42,11 +42,11 @@ AGAIN: Final = 1.0
 """s until topics that could not be read are read again, and until ZooKeeper is looked for that is lost."""
 
 GONE: Final = "connection closed"
-"""Why a connection is closed that the other side has closed."""
+"""The reason for closing a connection that the client has closed."""
 
 
 class Node:
-    """A broker in this process. say: called with log lines for the operator."""
+    """A broker in this process. say: receives log lines for the operator."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Node:
     ) -> None:
         self.node = node
         self.ended = asyncio.Event()
-        """It has ended itself."""
+        """Set when the broker has ended itself."""
         self._design = design_of(design)
         self._brokers = brokers
         self._tell_person = say
@@ -74,10 +74,10 @@ class Node:
         self._again: asyncio.TimerHandle | None = None
         """The next look for logs that could not be opened."""
         self._held = 0
-        """How often in a row another process had some of its logs."""
+        """Successive attempts in which another process had some of its logs."""
         self._connected = True
         self._news = asyncio.Event()
-        """Of brokers, elections, or topics."""
+        """Set on changes of brokers, elections, or topics."""
         self._unopened = asyncio.Event()
         """Logs are to be opened."""
         self._unread = asyncio.Event()
@@ -91,23 +91,23 @@ class Node:
     @property
     def failure(self) -> BaseException | None:
         """Return the reason why the broker has ended itself; None: it has not."""
-        found: BaseException | None = self._server.listener.failure
+        failure: BaseException | None = self._server.listener.failure
         for task in self._tasks:
-            if found is None and task.done() and not task.cancelled():
-                found = task.exception()
-        return found
+            if failure is None and task.done() and not task.cancelled():
+                failure = task.exception()
+        return failure
 
     async def listen(self, address: Address, patience: float) -> None:
         """Listen, register, and stand for all elections.
 
-        patience: s to wait for the end of a session that has its id. Raises OSError, TakenError, and
-        kazoo's errors.
+        patience: seconds to wait for the end of an earlier session with the same id. Raises OSError,
+        TakenError if another broker has the id, and kazoo's errors.
         """
         self._loop = asyncio.get_running_loop()
         registry = ZooKeeperRegistry(self._client, self._root)
         await asyncio.to_thread(self._prepare, registry)
         self._server = self._design.make(
-            Parts(
+            DesignParts(
                 self.node,
                 self._brokers,
                 registry,
@@ -125,7 +125,7 @@ class Node:
         self._news.set()
         self._unread.set()
         works = self._follow(), self._open(), self._read(), self._watch_zookeeper()
-        self._tasks = [asyncio.create_task(one) for one in works]
+        self._tasks = [asyncio.create_task(work) for work in works]
         for task in self._tasks:
             task.add_done_callback(lambda _: self.ended.set())
 
@@ -151,14 +151,14 @@ class Node:
             elector.watch(changed)
 
     async def _follow(self) -> None:
-        """Tell the broker what is new, until it ends. It waits for nothing: who leads no more must know."""
+        """Notify the broker of changes, until it ends, without waiting: a former leader must know."""
         while True:
             await self._news.wait()
             self._news.clear()
             self._tell()
 
     async def _read(self) -> None:
-        """Read the topics, which takes until ZooKeeper is there. What can't be read is read again."""
+        """Read the topics, and retry until ZooKeeper responds."""
         while True:
             await self._unread.wait()
             self._unread.clear()
@@ -172,12 +172,12 @@ class Node:
             self._news.set()
 
     async def _open(self) -> None:
-        """Open the logs that it leads, and again those that can't be opened."""
+        """Open the logs that the broker leads, and retry those that can't be opened."""
         while True:
             await self._unopened.wait()
             self._unopened.clear()
             if self._again is not None:
-                self._again.cancel()  # else each piece of news would bring a look of its own for ever
+                self._again.cancel()  # else each change would cause another look, for ever
                 self._again = None
             held = await asyncio.to_thread(self._logs.open)
             self._held = self._held + 1 if held else 0
@@ -186,10 +186,10 @@ class Node:
             if held or self._logs.failed:
                 wait = HANDOVER if held else FAILED
                 self._again = self._loop.call_later(wait, self._unopened.set)
-            self._server.listener.do(self._front.look(now_ms()))
+            self._server.listener.do(self._front.answer_waiting(now_ms()))
 
     async def _watch_zookeeper(self) -> None:
-        """End with its data: in an empty one terms and versions would begin again."""
+        """End with ZooKeeper's data: in an empty one, terms and versions would begin again."""
         while True:
             await asyncio.sleep(AGAIN)
             if not self._client.connected and await asyncio.to_thread(forgotten, self._client):
@@ -202,8 +202,8 @@ class Node:
         if nodes.get(self.node, self.address) != self.address:
             # it was taken for dead: with one id, both would take themselves for the leader
             raise TakenError(f"another broker {self.node} is in ZooKeeper by now")
-        leaders = {number: one.leader() for number, one in self._electors.items()}
-        self._server.told(nodes, leaders)
+        leaders = {number: elector.leader() for number, elector in self._electors.items()}
+        self._server.set_cluster(nodes, leaders)
         self._front.cluster(nodes, self._topics)
         places = {
             (topic, number)
@@ -213,7 +213,7 @@ class Node:
         }
         self._logs.keep(places)
         self._unopened.set()
-        self._server.listener.do(self._front.look(now_ms()))
+        self._server.listener.do(self._front.answer_waiting(now_ms()))
         self._say_changes(tuple(sorted(nodes)), leaders)
 
     def _say_changes(self, live: tuple[int, ...], leaders: Leaders) -> None:
@@ -225,26 +225,28 @@ class Node:
                 if connected
                 else "has lost ZooKeeper: coordinates nothing until it is back, and keeps its partitions"
             )
-        for gone in set(self._live) - set(live):
-            own = gone == self.node
-            self._say("its ZooKeeper session is over" if own else f"broker {gone} is gone")
+        for dead_node in set(self._live) - set(live):
+            is_this_node = dead_node == self.node
+            self._say(
+                "its ZooKeeper session is over" if is_this_node else f"broker {dead_node} is gone"
+            )
         leads = tuple(
-            number for number, one in leaders.items() if one and one.candidate == self.node
+            number for number, leader in leaders.items() if leader and leader.candidate == self.node
         )
         if leads != self._leads:
             slots = ", ".join(map(str, leads)) if self._design.elections > 1 else ""
-            what = f"{self._design.coordinates} {slots}".rstrip() if leads else "nothing"
-            self._say(f"coordinates {what}")
+            duties = f"{self._design.coordinates} {slots}".rstrip() if leads else "nothing"
+            self._say(f"coordinates {duties}")
         self._live, self._leads = live, leads
 
     def _watch(self, _: int, action: Any) -> None:
-        if isinstance(action, Close) and action.why != GONE:
-            self._say(f"closes a connection: {action.why}")
+        if isinstance(action, Close) and action.reason != GONE:
+            self._say(f"closes a connection: {action.reason}")
         elif isinstance(action, Log):
             self._say(f"{action.level} {action.text}")
 
     def _say(self, line: str) -> None:
-        """What is said again and again is said once, as of who connects again and again."""
+        """Report a repeated message once."""
         if line != self._said:
             self._said = line
             self._tell_person(line)

@@ -1,7 +1,7 @@
-"""The process of one broker: `python -m barnabas.designs.brokers.processes.program OPTIONS`, which are JSON.
+"""The process of a broker: `python -m barnabas.designs.brokers.processes.program OPTIONS`, which are JSON.
 
-It writes one line to stdout, `{"address": [host, port]}` or `{"error": why}`, and what it has to say to
-stderr. The end of stdin ends it, so it does not outlive who started it.
+It writes one line to stdout, `{"address": [host, port]}` or `{"error": reason}`, and its log to stderr. It
+exits at the end of stdin, so it does not outlive its parent.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ async def _run(options: dict[str, Any]) -> int:
     from kazoo.exceptions import KazooException
 
     def say(line: str) -> None:
-        with contextlib.suppress(OSError):  # nobody reads it, or its terminal is closed
+        with contextlib.suppress(OSError):  # the reader has gone, or its terminal is closed
             print(f"broker {options['node']}: {printable(line)}", file=sys.stderr, flush=True)
 
     try:
@@ -60,14 +60,14 @@ async def _run(options: dict[str, Any]) -> int:
         await node.listen(tuple(options["listen"]), 2 * options["expiry"])
     except (OSError, TakenError, KazooException) as problem:
         await asyncio.to_thread(leave, client)
-        why = problem.strerror if isinstance(problem, OSError) else str(problem)
-        return _failed(why or type(problem).__name__)
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        return _failed(reason or type(problem).__name__)
     print(json.dumps({"address": node.address}), flush=True)
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_listen, args=(loop, over), daemon=True).start()
-    ends = [asyncio.create_task(one.wait()) for one in (over, node.ended)]
-    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    waits = [asyncio.create_task(event.wait()) for event in (over, node.ended)]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     code = 0 if over.is_set() else 1
     if node.ended.is_set():
         known = isinstance(node.failure, LostDataError | TakenError)
@@ -83,8 +83,8 @@ def _listen(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
     call_in(loop, over.set)
 
 
-def _failed(why: str) -> int:
-    print(json.dumps({"error": why}), flush=True)
+def _failed(reason: str) -> int:
+    print(json.dumps({"error": reason}), flush=True)
     return 1
 
 

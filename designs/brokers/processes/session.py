@@ -1,4 +1,4 @@
-"""A session with ZooKeeper, whose troubles are told by what is raised and not by kazoo's log."""
+"""A session with ZooKeeper, with exceptions instead of kazoo's log."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ PATIENCE: Final = 10.0
 """s for connecting."""
 
 EXPIRY: Final = 6.0
-"""s without a word of a broker after which ZooKeeper ends its session, unless told: 0.8's default."""
+"""Seconds of a broker's silence after which ZooKeeper ends its session: 0.8's default."""
 
 RETRY: Final = {"max_tries": -1, "max_delay": 1.0}
-"""How a lost connection is tried again: for ever, and after a long absence of ZooKeeper as soon as behind a
-short one (kazoo's own pause grows to 60 s)."""
+"""Retries of a lost connection: for ever, and after a long absence of ZooKeeper as soon as after a short one
+(kazoo's own pause grows to 60 s)."""
 
 LOOK: Final = 3.0
 """s for connecting only to look."""
 
 
 class UnreachableError(RuntimeError):
-    """No ZooKeeper answers."""
+    """ZooKeeper does not respond."""
 
 
 class LostDataError(RuntimeError):
-    """A ZooKeeper is there, without what was in it."""
+    """ZooKeeper responds, but has lost its data."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -38,9 +38,9 @@ class LostDataError(RuntimeError):
 
 
 def session(address: str, expiry: float = EXPIRY, patience: float = PATIENCE) -> KazooClient:
-    """Connect to ZooKeeper at `host:port`; the caller ends it by `leave`. Raises UnreachableError.
+    """Connect to ZooKeeper at `host:port`; the caller ends the session by `leave`.
 
-    expiry: s; a ZooKeeper takes 2 to 20 of its ticks, and makes what is less or more the nearest of these.
+    expiry: seconds; ZooKeeper limits it to 2 to 20 of its ticks. Raises UnreachableError.
     """
     from kazoo.client import KazooClient
 
@@ -61,11 +61,13 @@ def leave(client: KazooClient) -> None:
 
 
 def forgotten(client: KazooClient) -> bool:
-    """Whether the ZooKeeper that this client has lost is there, in a state before the one that the client has
-    seen. Such a one refuses the client, for ever, and in the same way as one that is not ready yet."""
+    """Return whether the ZooKeeper that this client has lost is back in an older state.
+
+    Such a ZooKeeper refuses the client for ever, and in the same way as one that is not ready yet.
+    """
     from kazoo.exceptions import KazooException
 
-    seen = client.last_zxid
+    last_zxid = client.last_zxid
     try:
         other = session(",".join(map(endpoint_text, client.hosts)), patience=LOOK)
     except UnreachableError:
@@ -73,8 +75,8 @@ def forgotten(client: KazooClient) -> bool:
     try:
         other.exists("/")
     except KazooException:
-        return False  # it has gone again
+        return False  # gone again
     else:
-        return bool(other.last_zxid < seen)
+        return bool(other.last_zxid < last_zxid)
     finally:
         leave(other)

@@ -1,4 +1,4 @@
-"""What coordinators agree on outside of themselves: what is written down, topics, who leads."""
+"""Shared state of coordinators: entries, topics and elections."""
 
 from barnabas.designs.brokers.registry.interface import Elector, Entry, Leader, Rank, Registry
 from barnabas.designs.brokers.registry.memory import MemoryElector, MemoryRegistry

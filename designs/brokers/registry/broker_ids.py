@@ -1,4 +1,4 @@
-"""Which brokers live: an ephemeral node each below /brokers/ids, with its address, as 0.8 keeps them."""
+"""Live brokers: an ephemeral node with the address of each below /brokers/ids, as in 0.8."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PAUSE: Final = 0.2
 
 
 class TakenError(RuntimeError):
-    """Another broker lives under this id."""
+    """A live broker has this id."""
 
 
 class BrokerIds:
-    """Brokers as ZooKeeper has them. changed: called after each change of `live`, in a thread of kazoo's.
+    """Live brokers in ZooKeeper. changed: called after each change of `live`, in a thread of kazoo's.
 
-    Who has registered is there again after its session has ended, as soon as there is another one.
+    A registered broker registers again after its session has expired, with the next session.
     """
 
     def __init__(self, client: KazooClient, root: str, changed: Callable[[], None]) -> None:
@@ -39,13 +39,13 @@ class BrokerIds:
         self._changed = changed
         self._mine: tuple[str, bytes] | None = None
         self._looking = threading.Lock()
-        """Held during questions to ZooKeeper, so that answers are used in their order."""
+        """Held during requests to ZooKeeper, so that responses are used in order."""
         client.ensure_path(self._path)
-        client.ChildrenWatch(self._path, self._look)
+        client.ChildrenWatch(self._path, self._update)
         client.add_listener(self._connection)
 
     def register(self, node: int, address: Address, patience: float) -> None:
-        """Be there. patience: s to wait for the end of a session that has this id. Raises TakenError."""
+        """Register a broker, after up to `patience` seconds if its id is taken. Raises TakenError."""
         from kazoo.exceptions import NodeExistsError
 
         data = json.dumps({"host": address[0], "port": address[1]}).encode()
@@ -59,15 +59,15 @@ class BrokerIds:
                 time.sleep(PAUSE)
             else:
                 self._mine = mine
-                self._look()  # who had this id may still be in what was seen last
+                self._update()  # the earlier broker with this id may still be in the last list
                 return
 
-    def _look(self, _: object = None) -> None:
+    def _update(self, _: object = None) -> None:
         with self._looking:
-            self.live = self._asked()
+            self.live = self._read_brokers()
         self._changed()
 
-    def _asked(self) -> dict[int, Address]:
+    def _read_brokers(self) -> dict[int, Address]:
         from kazoo.exceptions import NoNodeError
 
         live = {}
@@ -78,7 +78,7 @@ class BrokerIds:
         return live
 
     def _connection(self, state: str) -> None:
-        """The connection has another state. In kazoo's connection thread, which must not wait."""
+        """Note the connection's new state, in kazoo's connection thread, which must not wait."""
         from kazoo.protocol.states import KazooState
 
         if state == KazooState.CONNECTED and self._mine is not None:
@@ -90,7 +90,7 @@ class BrokerIds:
         try:
             with contextlib.suppress(NodeExistsError):  # it is there, or by now another one is
                 self._client.retry(self._client.create, *mine, ephemeral=True)
-            self._look()
+            self._update()
         except NoNodeError:
             self.forgotten = True
             self._changed()

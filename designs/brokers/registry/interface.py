@@ -1,7 +1,7 @@
-"""The interfaces: a registry of small entries with versions, and an election.
+"""Interfaces of a registry of small, versioned entries, and of an election.
 
-Both are what ZooKeeper gives: a write may depend on the version that was read, and a leader is whoever
-made a node that goes when its session does. Calls may take the time of a network round trip.
+Both are based on ZooKeeper: a write may depend on the version that was read, and a leader has created a node
+that ends with its session. Calls may take a network round trip.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Final, NamedTuple, Protocol
 
 
 class Entry(NamedTuple):
-    """What a path holds. The first version of an entry is 0, each write adds 1."""
+    """The contents of a path. The first version of an entry is 0, each write adds 1."""
 
     data: bytes
     version: int
 
 
 class Leader(NamedTuple):
-    """Who leads, and in which term: a later leader has a higher one."""
+    """The leader and its term: a later leader has a higher term."""
 
     candidate: int
     term: int
 
 
 Rank = Callable[[int], float]
-"""How well a candidate is suited to lead: the least leads."""
+"""The rank of a candidate: the least leads."""
 
 
 def no_rank(_: int) -> float:
-    """All are suited as well."""
+    """Rank all candidates equally."""
     return 0
 
 
@@ -38,12 +38,12 @@ ABSENT = -1
 
 
 ENTRY_LIMIT: Final = 900_000
-"""Bytes of an entry. ZooKeeper takes 1 MiB, with the path (jute.maxbuffer), and closes the connection of who
-writes more: a broker that tried again and again would coordinate nothing."""
+"""Bytes of an entry. ZooKeeper accepts 1 MiB, including the path (jute.maxbuffer), and closes the connection
+of a larger write: a broker that retried it would coordinate nothing."""
 
 
 def bounded(path: str, data: bytes) -> bytes:
-    """What an entry is to hold. Raises ValueError for more than ENTRY_LIMIT."""
+    """Check the size of an entry's data, and return the data. Raises ValueError above ENTRY_LIMIT."""
     if len(data) > ENTRY_LIMIT:
         raise ValueError(f"{len(data)} bytes for {path[:80]}; the most is {ENTRY_LIMIT}")
     return data
@@ -53,37 +53,37 @@ class Registry(Protocol):
     """Entries by path, as `/groups/g`."""
 
     def read(self, path: str) -> Entry | None:
-        """An entry; None: there is none."""
+        """Return an entry; None: it does not exist."""
 
     def write(self, path: str, data: bytes, version: int) -> bool:
-        """Replace an entry that has this version, or make one that is ABSENT. False: it has another.
+        """Replace an entry of this version, or create one that is ABSENT; False: it has another version.
 
-        Raises ValueError for more than ENTRY_LIMIT bytes.
+        Raises ValueError above ENTRY_LIMIT bytes.
         """
 
     def children(self, path: str) -> list[str]:
-        """Names of the entries right below a path, sorted."""
+        """Return the names of the entries right below a path, sorted."""
 
     def watch(self, path: str, changed: Callable[[], None]) -> None:
-        """Call back after each change of the entry, or of which entries are right below it.
+        """Call back after each change of the entry, or of the set of entries right below it.
 
-        The callback may come in another thread, and before or after `write` returns.
+        The callback may run in another thread, and before or after `write` returns.
         """
 
 
 class Elector(Protocol):
-    """One election: of those that stand one of the least rank leads, which has stood longest of these."""
+    """An election: the oldest candidate of the least rank leads."""
 
     def enter(self, candidate: int) -> None:
         """Stand for election."""
 
     def leave(self, candidate: int) -> None:
-        """Stand no longer, or have died: if it led, another one of those that stand leads."""
+        """Withdraw a candidate, also one that has died; if it led, another one leads."""
 
     def leader(self) -> Leader | None:
-        """Who leads, as far as is known here; it is not asked, so this takes no time.
+        """Return the leader as last known, without a request.
 
-        None: nobody, or nobody knows, since what holds the election can't be reached.
+        None: there is no leader, or the registry is unreachable.
         """
 
     def watch(self, changed: Callable[[], None]) -> None:

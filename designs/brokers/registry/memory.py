@@ -29,7 +29,7 @@ class MemoryRegistry:
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
         self._watches: dict[str, list[Callable[[], None]]] = {}
-        """By path: a write must not take longer because others are watched."""
+        """Callbacks by path: a write must not take longer because other paths are watched."""
 
     def read(self, path: str) -> Entry | None:
         """See `Registry`."""
@@ -45,8 +45,10 @@ class MemoryRegistry:
             self._entries[path] = Entry(bounded(path, data), version + 1)
             parent = path.rpartition("/")[0] if entry is None else None
             places = (path,) if parent is None else (path, parent)
-            told = [call for place in places for call in self._watches.get(place, ())]
-        for call in told:
+            callbacks = [
+                call for path_or_folder in places for call in self._watches.get(path_or_folder, ())
+            ]
+        for call in callbacks:
             call()
         return True
 
@@ -76,7 +78,7 @@ class MemoryElector:
         self._rank = rank
         self._lock = threading.Lock()
         self._standing: list[int] = []
-        """By rank, then by how long they have stood."""
+        """Candidates by rank, then by age."""
         self._term = 0
         self._watches: list[Callable[[], None]] = []
 

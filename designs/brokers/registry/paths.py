@@ -1,4 +1,4 @@
-"""Names of groups and topics as names of entries: what ZooKeeper or a file does not take stands as %XX."""
+"""Names of groups and topics as names of entries: characters that ZooKeeper or a file refuses become %XX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EMPTY = "%"
 
 
 def below(folder: str, name: str) -> str:
-    """Where the entry of a name stands.
+    """Return the path of a name's entry.
 
     >>> below("/groups", "a/b"), below("/groups", ".."), below("/groups", "")
     ('/groups/a%2Fb', '/groups/%2E%2E', '/groups/%')
@@ -21,9 +21,9 @@ def below(folder: str, name: str) -> str:
 
 
 def name_of(entry: str) -> str:
-    """The name that an entry, without its folder, stands for.
+    r"""Return the name of an entry, given without its folder.
 
-    >>> [name_of(below("", name)[1:]) for name in ("%2F", "..", "", "\\0 \\u20ac")]
-    ['%2F', '..', '', '\\x00 €']
+    >>> [name_of(below("", name)[1:]) for name in ("%2F", "..", "", "\0 \u20ac")]
+    ['%2F', '..', '', '\x00 €']
     """
     return "" if entry == EMPTY else unquote(entry)

@@ -1,11 +1,11 @@
-"""Topics and their partitions in a registry: an entry each, below /brokers/topics, as brokers keep them.
+"""Topics and their partitions in a registry: an entry for each below /brokers/topics, as brokers have them.
 
     topics = Topics(registry, changed)
     topics.read()               # {"t": ("0", "1")}; from now on `changed` is called after each change
     topics.grow("t", "2")
 
-What partitions are called is the caller's: names, in the order in which they were added. Topics and
-partitions stay: nothing here takes one away.
+The caller chooses the partitions' names, whose order is that of their creation. Topics and partitions are
+never removed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PATH = "/brokers/topics"
 
 
 def path_of(topic: str) -> str:
-    """Where a topic's entry stands.
+    """Return the path of a topic's entry.
 
     >>> path_of("a/b")
     '/brokers/topics/a%2Fb'
@@ -29,11 +29,11 @@ def path_of(topic: str) -> str:
 
 
 class Topics:
-    """The topics of a registry, and a listener for changes of them.
+    """The topics of a registry, and a listener for their changes.
 
     changed: called after each new topic and each change of a topic's partitions, once there was a first
-    `read`; perhaps in another thread. Who hears it reads again: that is also how a new topic gets its own
-    watch, so a change that came before the watch is in what is read.
+    `read`; perhaps in another thread. It should read again, which also watches new topics, so that no change
+    is missed.
     """
 
     def __init__(self, registry: Registry, changed: Callable[[], None] = lambda: None) -> None:
@@ -42,20 +42,20 @@ class Topics:
         self._watched: set[str] = set()
 
     def read(self) -> dict[str, tuple[str, ...]]:
-        """All topics with their partitions. Not for several threads at once.
+        """Return all topics with their partitions. Not thread-safe.
 
-        Raises ValueError for an entry that is none of a topic, and the registry's errors.
+        Raises ValueError for an entry that is not a topic's, and the registry's errors.
         """
         self._watch(PATH)
-        found = {}
+        topics = {}
         for name in self._registry.children(PATH):
             topic = name_of(name)
             self._watch(path_of(topic))
-            found[topic], _ = self._partitions(topic)
-        return found
+            topics[topic], _ = self._partitions(topic)
+        return topics
 
     def grow(self, topic: str, *partitions: str) -> None:
-        """A topic, new or not, has these partitions, too. Raises as `read` does.
+        """Create a topic, or add partitions to it. Raises as `read` does.
 
         >>> from barnabas.designs.brokers.registry import MemoryRegistry
         >>> topics = Topics(MemoryRegistry())
@@ -74,7 +74,7 @@ class Topics:
             self._watched.add(path)
 
     def _partitions(self, topic: str) -> tuple[tuple[str, ...], int]:
-        """Names, and the version of the entry that has them."""
+        """Return the names of the partitions, and the version of their entry."""
         entry = self._registry.read(path_of(topic))
         if entry is None:
             return (), ABSENT

@@ -3,8 +3,8 @@
     client = KazooClient("127.0.0.1:2181"); client.start()
     registry, elector = ZooKeeperRegistry(client), ZooKeeperElector(client, "/election")
 
-Calls take a round trip to ZooKeeper; during a loss of the connection they are tried again, for as long
-as the client's `connection_retry` says, and then raise kazoo's errors.
+Calls take a round trip to ZooKeeper. Without a connection they are retried as the client's `connection_retry`
+configures it, and then raise kazoo's errors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ZooKeeperRegistry:
-    """Entries are nodes; the nodes above one are made with it, and are entries without data."""
+    """Entries as nodes. Nodes above an entry are created with it, as entries without data."""
 
     def __init__(self, client: KazooClient, root: str = "") -> None:
         self._client = client
@@ -47,8 +47,8 @@ class ZooKeeperRegistry:
     def write(self, path: str, data: bytes, version: int) -> bool:
         """See `Registry`.
 
-        A write whose answer was lost is tried again, and is then False though it was done: who is told
-        so reads again, as after anybody else's write.
+        A write whose response was lost is retried, and then returns False though it was done: the caller
+        reads again, as after another writer's change.
         """
         from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
@@ -72,20 +72,20 @@ class ZooKeeperRegistry:
             return []
 
     def watch(self, path: str, changed: Callable[[], None]) -> None:
-        """See `Registry`. Several changes in a row may be told as one."""
+        """See `Registry`. Successive changes may cause one call."""
         self._client.ensure_path(self._root + path)
         self._client.DataWatch(self._root + path, _but_first(changed))
         self._client.ChildrenWatch(self._root + path, _but_first(changed))
 
 
 class ZooKeeperElector:
-    """One election: ephemeral nodes in sequence, `CANDIDATE-NUMBER`; the term is the version of their parent.
+    """An election: ephemeral sequential nodes, `CANDIDATE-NUMBER`; the term is the version of their parent.
 
-    Who stands through a client stands until that client's session ends. Here nobody leads from the moment
-    on at which the connection is lost (SUSPENDED): ZooKeeper may end the session before its client can
-    hear of it, and who is elected then must not find that the one before still acts. A client notices a
-    lost connection within two thirds of the session. With the next connection it is asked again who
-    leads, and who has lost its node with the session (LOST) stands again, behind the others.
+    A candidate stands until its client's session ends. From a lost connection (SUSPENDED) on there is no
+    leader in this process: ZooKeeper may end the session before its client knows, and a new leader must not
+    coexist with an acting old one. A client notices a lost connection within two thirds of the session. With
+    the next connection the leader is read again, and a candidate whose node ended with its session (LOST)
+    stands again, after the others.
     """
 
     def __init__(self, client: KazooClient, path: str, rank: Rank = no_rank) -> None:
@@ -94,24 +94,24 @@ class ZooKeeperElector:
         self._rank = rank
         self._nodes: dict[int, str] = {}
         self._asking = threading.RLock()
-        """Held during questions to ZooKeeper, so that answers are used in their order."""
+        """Held during requests to ZooKeeper, so that responses are used in order."""
         self._lock = threading.Lock()
         """Held for moments only: kazoo's connection thread takes it."""
         self._leader: Leader | None = None
         self._leading = ""
         """The leader's node."""
         self._losses = 0
-        """Of the connection: what was asked before one says nothing."""
+        """Lost connections: responses from before a loss are ignored."""
         self._watches: list[Callable[[], None]] = []
         client.ensure_path(path)
         client.add_listener(self._connection)
-        client.ChildrenWatch(path, self._look)
+        client.ChildrenWatch(path, self._update)
 
     def enter(self, candidate: int) -> None:
-        """See `Elector`. One whose node went with a session stands again, behind the others."""
+        """See `Elector`. A candidate whose node ended with a session stands again, after the others."""
         with self._asking:
             self._stand(candidate)
-            self._look()
+            self._update()
 
     def leave(self, candidate: int) -> None:
         """See `Elector`."""
@@ -122,14 +122,14 @@ class ZooKeeperElector:
             if node is not None:
                 with contextlib.suppress(NoNodeError):  # it went with the session
                     self._client.retry(self._client.delete, node)
-            self._look()
+            self._update()
 
     def leader(self) -> Leader | None:
         """See `Elector`."""
         return self._leader
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """See `Elector`; in a thread of kazoo's, or of who enters or leaves."""
+        """See `Elector`; in a thread of kazoo's, or of the caller of `enter` or `leave`."""
         self._watches.append(changed)
 
     def _stand(self, candidate: int) -> None:
@@ -140,18 +140,18 @@ class ZooKeeperElector:
             client.create, f"{self._path}/{candidate}-", ephemeral=True, sequence=True
         )
 
-    def _look(self, _: object = None) -> None:
-        """Ask who leads."""
+    def _update(self, _: object = None) -> None:
+        """Read the leader from ZooKeeper."""
         with self._asking:
             losses = self._losses
-            leader = self._asked()
+            leader = self._read_leader()
             with self._lock:
                 if losses != self._losses or leader == self._leader:
                     return
                 self._leader = leader
         self._tell()
 
-    def _asked(self) -> Leader | None:
+    def _read_leader(self) -> Leader | None:
         standing, parent = self._client.retry(
             self._client.get_children, self._path, include_data=True
         )
@@ -166,7 +166,7 @@ class ZooKeeperElector:
         return self._rank(int(candidate)), int(number)
 
     def _connection(self, state: str) -> None:
-        """The connection has another state. In kazoo's connection thread, which must not wait."""
+        """Note the connection's new state, in kazoo's connection thread, which must not wait."""
         from kazoo.protocol.states import KazooState
 
         if state == KazooState.CONNECTED:
@@ -181,11 +181,11 @@ class ZooKeeperElector:
     def _come_back(self) -> None:
         from kazoo.exceptions import KazooException
 
-        # what fails does so because the connection is lost again: the next one brings us back here
+        # a failure means that the connection is lost again: the next one leads back here
         with contextlib.suppress(KazooException), self._asking:
             for candidate in tuple(self._nodes):
                 self._stand(candidate)
-            self._look()
+            self._update()
 
     def _tell(self) -> None:
         for call in tuple(self._watches):
@@ -193,10 +193,10 @@ class ZooKeeperElector:
 
 
 def _but_first(changed: Callable[[], None]) -> Callable[..., None]:
-    """kazoo calls at once with what there is, and then after each change."""
+    """Ignore the first call of a watch, which kazoo makes at once with the present state."""
     calls = 0
 
-    def call(*what: object) -> None:
+    def call(*event: object) -> None:
         nonlocal calls
         calls += 1
         if calls > 1:

@@ -1,4 +1,4 @@
-"""Checks of captures of central coordination, which `barnabas check` runs where it is spoken."""
+"""Checks of captures of central coordination, which `barnabas check` runs on connections that use it."""
 
 from __future__ import annotations
 

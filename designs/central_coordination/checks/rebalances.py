@@ -1,11 +1,11 @@
-"""`central_rebalances`: a coordinator starts fetchers when all of the group have stopped theirs, and where.
+"""`central_rebalances`: a coordinator starts fetchers after all in the group have stopped, at their offsets.
 
-That is what `CENTRAL_GROUP` (`states.py`) has between STOPPING and STARTING, seen
-from outside. A consumer that was given up looks like one that was passed over, until the coordinator asks it
-something more: so that is waited for.
+These are the steps between STOPPING and STARTING in `CENTRAL_GROUP` (`states.py`), seen from outside. A
+consumer that was given up looks like a skipped one until the coordinator sends it another request, so the
+check waits for that.
 
-Offsets are those of the group at whichever coordinator: they outlive one that dies. Where a consumer was, it
-says when it is asked to stop; who was never asked may have been anywhere.
+Offsets belong to the group at any coordinator: they survive one that dies. A consumer reports its position
+when it is stopped; one that was never stopped may be anywhere.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ SHARE: Final = 1 << 20
 
 @dataclass(slots=True)
 class _Consumer:
-    """Of one connection. Times are ns since the epoch."""
+    """A consumer on one connection. Times are ns since the epoch."""
 
     name: str
     auto_commit: bool
     losses: int
-    """Of the capture, when it had registered."""
+    """The capture's losses at its registration."""
     ready: int
-    """When it had last stopped; before that, when it had registered."""
+    """The time of its last stop; before that, of its registration."""
     evidence: Evidence
-    """Of its last start; before that, of its registration."""
-    asked: bool = False
-    """Whether it was ever asked to stop."""
+    """The evidence of its last start; before that, of its registration."""
+    stop_requested: bool = False
+    """Whether it ever got a stop-fetcher."""
     started: int | None = None
-    """When it was last told to start."""
+    """The time of its last start-fetcher."""
     stopping: int = 0
-    """When it was asked for its last stop: it may have been told to start before it answered."""
+    """The time of its last stop-fetcher: a start-fetcher may precede the response."""
     owns: frozenset[Partition] = frozenset()
     passed: tuple[int, str, Evidence] | None = None
-    """When another was started though this one ran, which one, and where that stands."""
+    """A start of another consumer while this one ran: time, consumer and evidence."""
 
     @property
     def weight(self) -> int:
@@ -72,142 +72,146 @@ class _Consumer:
 class _Group:
     name: str
     consumers: Memory[int, _Consumer] = field(default_factory=lambda: Memory(MOST, SHARE))
-    """By connection."""
+    """Consumers by connection."""
 
 
-class _Place(NamedTuple):
-    """Where a group is in a partition."""
+class _Position(NamedTuple):
+    """The position of a group in a partition."""
 
     offset: int
-    """The farthest that an answer to stop-fetcher, or a start-fetcher, had."""
+    """The largest offset in a response to stop-fetcher, or in a start-fetcher."""
     start: tuple[str, int, Evidence] | None = None
-    """Who was last told to start with it, and from which offset."""
+    """The last consumer that was started with the partition, and its offset."""
 
 
-_Places = Memory[tuple[str, str, str], _Place]
-"""By group, topic and partition."""
+_Positions = Memory[tuple[str, str, str], _Position]
+"""Positions by group, topic and partition."""
 
 
 def central_rebalances(_: NoSettings) -> See:
     """Find fetchers started too early, and partitions with two owners or too low an offset."""
     groups: Memory[tuple[str, str], _Group] = Memory(GROUPS)
-    places: _Places = Memory()
+    places: _Positions = Memory()
     by_connection: Memory[int, tuple[str, str]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
-        if seen is None:
+        message = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
+        if message is None:
             return
-        if seen.api == "RegisterConsumer":
-            if seen.error == "" and seen.end is not None:
-                name = seen.request["group_id"]
+        if message.api == "RegisterConsumer":
+            if message.error == "" and message.end is not None:
+                name = message.request["group_id"]
                 key = exchange.server_address, name
                 group = groups.setdefault(key, _Group(name))
-                by_connection[seen.connection] = key
-                auto, shown = seen.request["auto_commit"], evidence(exchange)
-                new = _Consumer(seen.client, auto, exchange.losses, seen.end, shown)
-                group.consumers[seen.connection] = new
+                by_connection[message.connection] = key
+                auto, shown = message.request["auto_commit"], evidence(exchange)
+                new = _Consumer(message.client, auto, exchange.losses, message.end, shown)
+                group.consumers[message.connection] = new
             return
-        found = groups.get(by_connection.get(seen.connection, ("", "")))
-        one = None if found is None else found.consumers.get(seen.connection)
-        if found is None or one is None:
+        known_group = groups.get(by_connection.get(message.connection, ("", "")))
+        consumer = None if known_group is None else known_group.consumers.get(message.connection)
+        if known_group is None or consumer is None:
             return
-        if one.passed is not None and seen.ts > one.passed[0]:
-            (_, other, before), one.passed = one.passed, None
+        if consumer.passed is not None and message.ts > consumer.passed[0]:
+            (_, other, before), consumer.passed = consumer.passed, None
             yield Finding(
                 "error",
-                f"group {found.name}: {other} was started before {one.name} had stopped",
+                f"group {known_group.name}: {other} was started before {consumer.name} had stopped",
                 "Send start-fetcher only after every consumer of the group has answered "
                 "stop-fetcher.",
                 (before, evidence(exchange)),
             )
-        if seen.api == "StopFetcher":
-            one.asked = True
-            if seen.error == "" and seen.end is not None:
-                one.stopping, one.ready = seen.ts, seen.end
-                yield from _stopped(exchange, seen, found.name, places)
-        elif seen.api == "StartFetcher":
-            yield from _started(exchange, seen, found, one)
-            if one.auto_commit:
-                yield from _begun(exchange, seen, found.name, places)
+        if message.api == "StopFetcher":
+            consumer.stop_requested = True
+            if message.error == "" and message.end is not None:
+                consumer.stopping, consumer.ready = message.ts, message.end
+                yield from _stopped(exchange, message, known_group.name, places)
+        elif message.api == "StartFetcher":
+            yield from _started(exchange, message, known_group, consumer)
+            if consumer.auto_commit:
+                yield from _begun(exchange, message, known_group.name, places)
 
     return see
 
 
 def _stopped(
-    exchange: Exchange, seen: DialectExchange, group: str, places: _Places
+    exchange: Exchange, message: DialectExchange, group: str, positions: _Positions
 ) -> Iterator[Finding]:
-    """A consumer says where it was: others may have begun before that meanwhile."""
-    for row in (seen.response or {}).get("offset_info", ()):
+    """Take the positions that a consumer reports; others may have started before."""
+    for row in (message.response or {}).get("offset_info", ()):
         key = group, row["topic"], row["partition"]
-        place = places.get(key, _Place(row["offset"]))
-        if place.start is not None:
-            other, offset, before = place.start
-            if other != seen.client and offset < row["offset"]:
-                place = place._replace(start=None)
+        position = positions.get(key, _Position(row["offset"]))
+        if position.start is not None:
+            other, offset, before = position.start
+            if other != message.client and offset < row["offset"]:
+                position = position._replace(start=None)
                 yield Finding(
                     "warning",
                     f"group {group}: {row['topic']} {row['partition']} was started from offset "
-                    f"{offset} at {other}, though {seen.client} was at {row['offset']}",
+                    f"{offset} at {other}, though {message.client} was at {row['offset']}",
                     "The records in between are fetched twice: stop a consumer before its partitions "
                     "are another's. A new coordinator does not know who is still to register.",
                     (before, evidence(exchange)),
                 )
-        places[key] = place._replace(offset=max(place.offset, row["offset"]))
+        positions[key] = position._replace(offset=max(position.offset, row["offset"]))
 
 
 def _begun(
-    exchange: Exchange, seen: DialectExchange, group: str, places: _Places
+    exchange: Exchange, message: DialectExchange, group: str, positions: _Positions
 ) -> Iterator[Finding]:
-    """A consumer is told where to begin: where the group was."""
-    for row in seen.request["offset_info"]:
+    """Check the offsets at which a consumer is started: the group's positions."""
+    for row in message.request["offset_info"]:
         key, offset, shown = (
             (group, row["topic"], row["partition"]),
             row["offset"],
             evidence(exchange),
         )
-        place = places.get(key, _Place(offset))
-        behind = offset < place.offset
-        if behind:
+        position = positions.get(key, _Position(offset))
+        is_lower = offset < position.offset
+        if is_lower:
             yield Finding(
                 "warning",
                 f"group {group}: {row['topic']} {row['partition']} was started from offset "
-                f"{offset}, but the group had been at {place.offset}",
+                f"{offset}, but the group had been at {position.offset}",
                 "The records in between are fetched twice: store the offsets that stop-fetcher "
                 "returns.",
                 (shown,),
             )
-        start = None if behind else (seen.client, offset, shown)
-        places[key] = _Place(max(place.offset, offset), start)
+        start = None if is_lower else (message.client, offset, shown)
+        positions[key] = _Position(max(position.offset, offset), start)
 
 
 def _started(
-    exchange: Exchange, seen: DialectExchange, group: _Group, one: _Consumer
+    exchange: Exchange, message: DialectExchange, group: _Group, consumer: _Consumer
 ) -> Iterator[Finding]:
-    shown = evidence(exchange)
-    if not one.asked and one.losses == exchange.losses:
+    proof = evidence(exchange)
+    if not consumer.stop_requested and consumer.losses == exchange.losses:
         yield Finding(
             "error",
-            f"group {group.name}: {one.name} was started, though it had not been asked where it was",
+            f"group {group.name}: {consumer.name} was started, though it had not been asked where it was",
             "Send stop-fetcher to every consumer of the group before you start any, also to one that "
             "registers meanwhile: else it begins again from what is stored.",
-            (one.evidence, shown),
+            (consumer.evidence, proof),
         )
-    one.started, one.evidence = seen.ts, shown
-    one.owns = frozenset((row["topic"], row["partition"]) for row in seen.request["offset_info"])
-    group.consumers[seen.connection] = one
+    consumer.started, consumer.evidence = message.ts, proof
+    consumer.owns = frozenset(
+        (row["topic"], row["partition"]) for row in message.request["offset_info"]
+    )
+    group.consumers[message.connection] = consumer
     for other in group.consumers.values():
-        if other is one or other.started is None:
+        if other is consumer or other.started is None:
             continue
-        if other.runs(one, seen.ts):
-            other.passed = other.passed or (seen.ts, one.name, one.evidence)
-        elif other.started > one.ready and other.started > other.ready:  # of the same rebalance
-            for topic, partition in sorted(one.owns & other.owns):
+        if other.runs(consumer, message.ts):
+            other.passed = other.passed or (message.ts, consumer.name, consumer.evidence)
+        elif (
+            other.started > consumer.ready and other.started > other.ready
+        ):  # of the same rebalance
+            for topic, partition in sorted(consumer.owns & other.owns):
                 yield Finding(
                     "error",
-                    f"group {group.name}: {other.name} and {one.name} both own {topic} {partition}",
+                    f"group {group.name}: {other.name} and {consumer.name} both own {topic} {partition}",
                     "A rebalance must give each partition one owner.",
-                    (other.evidence, shown),
+                    (other.evidence, proof),
                 )
 
 

@@ -1,7 +1,7 @@
 """`central_states`: consumers of central coordination take only the steps of `states.CENTRAL_CONSUMER`.
 
-A consumer is looked at from its registration to the end of its connection: on another one it has
-registered anew. From then on the coordinator asks, and the steps are the consumer's answers.
+A consumer is checked from its registration to the end of its connection: on another one it registers again.
+After the registration the coordinator sends requests, and the consumer's responses are the steps.
 """
 
 from __future__ import annotations
@@ -28,35 +28,38 @@ class _Consumer:
 
 
 def central_states(_: NoSettings) -> See:
-    """Find requests that a consumer must not get, or must not refuse, in its state."""
+    """Find requests that are not allowed in a consumer's state, and refusals that are not."""
     consumers: Memory[int, _Consumer] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
-        if seen is None:
+        message = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
+        if message is None:
             return
-        if seen.api == "RegisterConsumer":
-            if seen.error == "":
-                consumers[seen.connection] = _Consumer(
-                    seen.client, frozenset({REGISTERED}), evidence(exchange)
+        if message.api == "RegisterConsumer":
+            if message.error == "":
+                consumers[message.connection] = _Consumer(
+                    message.client, frozenset({REGISTERED}), evidence(exchange)
                 )
             return
-        known = consumers.get(seen.connection)
+        known = consumers.get(message.connection)
         if known is None:
             return
-        steps = {CENTRAL_CONSUMER.step(one, seen.api, seen.error or NONE) for one in known.states}
-        after = frozenset(one for one in steps if one is not None)
+        steps = {
+            CENTRAL_CONSUMER.step(state, message.api, message.error or NONE)
+            for state in known.states
+        }
+        after = frozenset(state for state in steps if state is not None)
         if not after:
-            answer = "no answer" if seen.error is None else seen.error or NONE
+            answer = "no answer" if message.error is None else message.error or NONE
             yield Finding(
                 "error",
-                f"{seen.api} of consumer {known.name} ({answer}) is not allowed in state "
+                f"{message.api} of consumer {known.name} ({answer}) is not allowed in state "
                 f"{' or '.join(sorted(known.states))}",
                 "Stop running fetchers before you start them again; a consumer may not reject a "
                 "request.",
                 (known.evidence, evidence(exchange)),
             )
-        elif seen.error is None:  # it may have done what it was asked, or not
+        elif message.error is None:  # the consumer may have processed the request, or not
             known.states |= after
         elif after != known.states:
             known.states, known.evidence = after, evidence(exchange)

@@ -12,9 +12,9 @@ import statistics
 import time
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.brokers.listener import Address
-from barnabas.designs.central_coordination.experiments.reading import registering, running, shared
+from barnabas.designs.central_coordination.experiments.consumers import registering, running, shared
 from barnabas.designs.central_coordination.peers.actions import ConsumerAction, StartFetchers
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
@@ -46,27 +46,33 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(SHORT, sessions=SESSIONS_MS, rounds=ROUNDS)
     runs, exchanges = asyncio.run(_rounds(bench, how))
     pictures: dict[str, Any] = {}
-    for one in runs:
-        begun, name, end = one.pop("begun"), one.pop("group"), one.pop("end")
-        own = experimenting.of_group(exchanges, name, begun, end, APIS)
-        one |= counted(own, f"{name}-dies")
-        pictures.setdefault(one["kind"], design_steps(own))
+    for each_run in runs:
+        begun, name, end = each_run.pop("begun"), each_run.pop("group"), each_run.pop("end")
+        group_exchanges = experiment_support.of_group(exchanges, name, begun, end, APIS)
+        each_run |= rebalance_figures(group_exchanges, f"{name}-dies")
+        pictures.setdefault(each_run["kind"], design_steps(group_exchanges))
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
-def counted(own: list[DialectExchange], dies: str) -> dict[str, Any]:
+def rebalance_figures(exchanges: list[DialectExchange], dies: str) -> dict[str, Any]:
     """Return the coordinator's requests to the live consumers, and how long the rebalance took (ms)."""
-    others = [one for one in own if one.client != dies]
-    stops = [one for one in others if one.api == "StopFetcher"]
-    starts = [one for one in others if one.api == "StartFetcher" and one.end is not None]
-    first = min((one.ts for one in stops), default=None)
-    last = max((one.end for one in starts if one.end), default=None)
+    others = [exchange for exchange in exchanges if exchange.client != dies]
+    stops = [exchange for exchange in others if exchange.api == "StopFetcher"]
+    starts = [
+        exchange
+        for exchange in others
+        if exchange.api == "StartFetcher" and exchange.end is not None
+    ]
+    first = min((exchange.ts for exchange in stops), default=None)
+    last = max((exchange.end for exchange in starts if exchange.end), default=None)
     return {
         "stops": len(stops),
         "starts": len(starts),
         "took_ms": None if first is None or last is None else round((last - first) / 1e6, 1),
-        "unanswered": sum(one.end is None for one in own if one.client == dies),
-        "registered_again": sum(one.api == "RegisterConsumer" for one in own),
+        "unanswered": sum(
+            exchange.end is None for exchange in exchanges if exchange.client == dies
+        ),
+        "registered_again": sum(exchange.api == "RegisterConsumer" for exchange in exchanges),
     }
 
 
@@ -77,15 +83,17 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[Di
 
         async def each(address: Address, number: int, kind: str, session: int) -> Run:
             name = f"s{session}k{KINDS.index(kind)}r{number}"
-            found = await _one(cluster, address, name, session, kind)
-            return {"session": session, "kind": kind, "round": number, "group": name, **found}
+            times = await _run_group(cluster, address, name, session, kind)
+            return {"session": session, "kind": kind, "round": number, "group": name, **times}
 
-        return await experimenting.rounds(
+        return await experiment_support.rounds(
             bench, cluster.bootstrap, "central-coordination", how["rounds"], arms, each
         )
 
 
-async def _one(cluster: Cluster, address: Address, name: str, session_ms: int, kind: str) -> Run:
+async def _run_group(
+    cluster: Cluster, address: Address, name: str, session_ms: int, kind: str
+) -> Run:
     """Add a partition, and return how long the live consumers took to own all (ms)."""
     topic, armed, died = f"topic-{name}", asyncio.Event(), asyncio.Event()
     await cluster.grow(topic, *PARTITIONS)
@@ -100,10 +108,10 @@ async def _one(cluster: Cluster, address: Address, name: str, session_ms: int, k
         for client, watch in (("dies", dies), ("a", None), ("b", None))
     ]
     async with running(clients):
-        await experimenting.until(lambda: shared(clients, len(PARTITIONS)), f"group {name}")
-        for one in clients:
-            for at in one.partitions:
-                one.consumed(at, 42)
+        await experiment_support.until(lambda: shared(clients, len(PARTITIONS)), f"group {name}")
+        for living in clients:
+            for at in living.partitions:
+                living.consumed(at, 42)
         lives = clients
         if kind != NOBODY:
             armed.set()
@@ -111,23 +119,32 @@ async def _one(cluster: Cluster, address: Address, name: str, session_ms: int, k
         begun = time.time_ns()
         await cluster.grow(topic, "1-0")
         if kind == CLOSED:
-            await asyncio.wait_for(died.wait(), experimenting.PATIENCE)
+            await asyncio.wait_for(died.wait(), experiment_support.PATIENCE)
             await clients[0].stop()
-        await experimenting.until(lambda: shared(lives, len(PARTITIONS) + 1), f"group {name} again")
+        await experiment_support.until(
+            lambda: shared(lives, len(PARTITIONS) + 1), f"group {name} again"
+        )
         end = time.time_ns()
-        kept = [offset for one in lives for offset in one.partitions.values()].count(42)
-    return {"begun": begun, "end": end, "ms": round((end - begun) / 1e6, 1), "positions_kept": kept}
+        kept_positions = [
+            offset for living in lives for offset in living.partitions.values()
+        ].count(42)
+    return {
+        "begun": begun,
+        "end": end,
+        "ms": round((end - begun) / 1e6, 1),
+        "positions_kept": kept_positions,
+    }
 
 
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     silent = "; ".join(
-        f"{statistics.median(figures(own, 'took_ms')):.0f} ms of a session of {session} ms "
+        f"{statistics.median(figures(cell, 'took_ms')):.0f} ms of a session of {session} ms "
         f"(2/3 are {session * 2 / 3:.0f})"
-        for (session,), own in group(select(runs, kind=SILENT), "session").items()
+        for (session,), cell in group(select(runs, kind=SILENT), "session").items()
     )
-    kept = len(PARTITIONS)
+    partition_count = len(PARTITIONS)
     return paragraphs(
         "Peers of the draft central-coordination: a coordinator, a group of three consumers, and a "
         f"partition more as the reason of the rebalance; {how['rounds']} rounds. The consumer dies when it "
@@ -137,11 +154,11 @@ def write(measured: Measured) -> str:
             "session (ms)": "session",
             "the consumer that is told to start": "kind",
             "the rebalance takes (ms): median, longest": median_and_most("took_ms"),
-            "stop-fetchers to each of the others": lambda own: ", ".join(
-                f"{stops / 2:g}" for stops in sorted(set(figures(own, "stops")))
+            "stop-fetchers to each of the others": lambda cell: ", ".join(
+                f"{stops / 2:g}" for stops in sorted(set(figures(cell, "stops")))
             ),
-            "requests to it unanswered": lambda own: f"{total('unanswered')(own)} in {len(own)} runs",
-            "offsets kept": lambda own: f"{total('positions_kept')(own)} of {kept * len(own)}",
+            "requests to it unanswered": lambda cell: f"{total('unanswered')(cell)} in {len(cell)} runs",
+            "offsets kept": lambda cell: f"{total('positions_kept')(cell)} of {partition_count * len(cell)}",
         }),
         "## What follows",
         bullets([
@@ -160,8 +177,8 @@ def write(measured: Measured) -> str:
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot how long rebalances took."""
     groups = {
-        f"{kind.split(',')[0]}, {session} ms": figures(own, "took_ms")
-        for (session, kind), own in group(measured["runs"], "session", "kind").items()
+        f"{kind.split(',')[0]}, {session} ms": figures(arm_runs, "took_ms")
+        for (session, kind), arm_runs in group(measured["runs"], "session", "kind").items()
     }
     return {"took": plots.dots("From the first stop to the last start", "ms", groups)}
 

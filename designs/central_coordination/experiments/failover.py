@@ -2,7 +2,7 @@
 
 "The new coordinator will not try to connect to the consumers but wait for the consumers to realize the
 previous coordinator is dead and try to re-connect to the new one." The coordinator dies between two of its
-actions: what stands before is done, nothing behind it. Consumers read meanwhile, and each record is counted.
+actions: earlier actions are done, later ones are not. Consumers read meanwhile, and each record is counted.
 It belongs to document 001, whose peers run here; no Kafka takes part.
 """
 
@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.brokers.listener import Address, Send
-from barnabas.designs.central_coordination.experiments.reading import (
+from barnabas.designs.central_coordination.experiments.consumers import (
     EVERY_MS,
     Reading,
     reading,
@@ -48,13 +48,13 @@ ROUNDS: Final = 20
 SHORT: Final = {"session": 600, "rounds": 1}
 PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
 RECORDS: Final = 40
-"""Of each partition that are read before anything happens; nobody is told of them."""
+"""Records of each partition that are read before anything happens, without a report."""
 READ_ON: Final = 0.1
 """Seconds for which consumers read when they own all."""
 
 AT_ONCE, LATE = "all at once", "one of them late"
 KINDS: Final = (AT_ONCE, LATE)
-"""When consumers notice the death."""
+"""The times at which consumers notice the death."""
 APIS: Final = ("RegisterConsumer", "StopFetcher", "StartFetcher")
 
 Kind = Callable[[BrokerAction], bool]
@@ -66,7 +66,7 @@ def asks(api: str) -> Kind:
     def does(action: BrokerAction) -> bool:
         try:
             return isinstance(action, Send) and read_request(action.data[4:])[0] == api
-        except Malformed:  # an answer
+        except Malformed:  # a response
             return False
 
     return does
@@ -77,8 +77,13 @@ PHASES: Final[tuple[tuple[str, Kind, int, str], ...]] = (
     (STEADY, asks("Ping"), 1, "between rebalances"),
     ("2: begun", asks("StopFetcher"), 1, "before it stopped anybody"),
     ("3: stopping", asks("StopFetcher"), 2, "when one consumer was told to stop"),
-    ("4: stopped", lambda one: isinstance(one, StoreOffsets), 1, "when all had, before the write"),
-    ("5: stored", lambda one: isinstance(one, ReadOffsets), 1, "behind the write"),
+    (
+        "4: stopped",
+        lambda action: isinstance(action, StoreOffsets),
+        1,
+        "when all had, before the write",
+    ),
+    ("5: stored", lambda action: isinstance(action, ReadOffsets), 1, "behind the write"),
     ("6: decided", asks("StartFetcher"), 1, "before it started anybody"),
     ("7: starting", asks("StartFetcher"), 2, "when one consumer was told to start"),
 )
@@ -90,36 +95,40 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(SHORT, session=SESSION_MS, rounds=ROUNDS)
     runs, exchanges = asyncio.run(_rounds(bench, how))
     pictures: dict[str, Any] = {}
-    for one in runs:
-        group, died, end = one.pop("group"), one.pop("died"), one.pop("end")
-        if one["kind"] == AT_ONCE or one["phase"] == STEADY:
-            name = f"{one['phase']}; they notice {one['kind']}"
-            own = experimenting.of_group(exchanges, group, died - 20_000_000, end, APIS)
-            pictures.setdefault(name, design_steps(own))
+    for each_run in runs:
+        group, died, end = each_run.pop("group"), each_run.pop("died"), each_run.pop("end")
+        if each_run["kind"] == AT_ONCE or each_run["phase"] == STEADY:
+            name = f"{each_run['phase']}; they notice {each_run['kind']}"
+            group_exchanges = experiment_support.of_group(
+                exchanges, group, died - 20_000_000, end, APIS
+            )
+            pictures.setdefault(name, design_steps(group_exchanges))
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
 async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[DialectExchange]]:
-    trap = experimenting.Trap()
+    trap = experiment_support.Trap()
     arms = [(phase, kind) for phase, *_ in PHASES for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=how["session"])
     async with Cluster(2, topics={}, settings=settings, watch=trap.watch) as cluster:
 
         async def each(address: Address, number: int, phase: str, kind: str) -> Run:
             group, read = f"p{phase[0]}k{KINDS.index(kind)}r{number}", Reading()
-            about = [registering(address, group, name, group, how["session"]) for name in "abc"]
-            async with reading(read, *about) as clients:
-                found = await _one(cluster, trap, clients, read, phase, kind)
-            return {"phase": phase, "kind": kind, "group": group, **found}
+            registrations = [
+                registering(address, group, name, group, how["session"]) for name in "abc"
+            ]
+            async with reading(read, *registrations) as clients:
+                times = await _run_group(cluster, trap, clients, read, phase, kind)
+            return {"phase": phase, "kind": kind, "group": group, **times}
 
-        return await experimenting.rounds(
+        return await experiment_support.rounds(
             bench, cluster.bootstrap, "central-coordination", how["rounds"], arms, each
         )
 
 
-async def _one(
+async def _run_group(
     cluster: Cluster,
-    trap: experimenting.Trap,
+    trap: experiment_support.Trap,
     clients: list[Client],
     read: Reading,
     phase: str,
@@ -128,32 +137,35 @@ async def _one(
     """Stop the coordinator, and count what was read until the group and its brokers were whole again."""
     group, count = clients[0].core.settings.group_id, len(PARTITIONS)
     await cluster.grow(group, *PARTITIONS)  # a topic of its name
-    await experimenting.until(lambda: shared(clients, count), f"group {group}")
-    await experimenting.until(lambda: read.least >= RECORDS, f"what {group} reads")
+    await experiment_support.until(lambda: shared(clients, count), f"group {group}")
+    await experiment_support.until(lambda: read.least >= RECORDS, f"what {group} reads")
     server = cluster.coordinator
     assert server is not None  # noqa: S101 - it has just shared all out
     trap.arm(server.node, *next((action, at) for name, action, at, _ in PHASES if name == phase))
     if phase != STEADY:
         count += 1
         await cluster.grow(group, "1-0")
-    await asyncio.wait_for(trap.sprung.wait(), experimenting.PATIENCE)
+    await asyncio.wait_for(trap.sprung.wait(), experiment_support.PATIENCE)
     died = trap.died_at
-    lost = {one: one.core.losses for one in clients}
+    lost = {client: client.core.losses for client in clients}
     present = clients
     if kind == LATE:
         *present, read.paused = clients
         read.paused.pause()
     await cluster.stop(server.node)
-    await experimenting.until(
-        lambda: _back(present, lost) and shared(present, count), f"group {group} after the death"
+    await experiment_support.until(
+        lambda: _reconnected(present, lost) and shared(present, count),
+        f"group {group} after the death",
     )
     ms = (time.time_ns() - died) / 1e6
     if read.paused is not None:
         await asyncio.sleep(READ_ON)
         read.paused.resume()
-        await experimenting.until(lambda: _back(clients, lost), f"who was late in {group}")
+        await experiment_support.until(
+            lambda: _reconnected(clients, lost), f"who was late in {group}"
+        )
         read.paused = None
-        await experimenting.until(lambda: shared(clients, count), f"the whole group {group}")
+        await experiment_support.until(lambda: shared(clients, count), f"the whole group {group}")
     await asyncio.sleep(READ_ON)
     following = cluster.coordinator
     assert following is not None  # noqa: S101 - it has shared all out
@@ -171,17 +183,17 @@ async def _one(
     }
 
 
-def _back(clients: list[Client], lost: dict[Client, int]) -> bool:
+def _reconnected(clients: list[Client], lost: dict[Client, int]) -> bool:
     """Check that all consumers have lost a connection since."""
-    return all(one.core.losses > lost[one] for one in clients)
+    return all(client.core.losses > lost[client] for client in clients)
 
 
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     late = select(runs, kind=LATE)
-    unstored = [one for one in late if one["phase"] < PHASES[4][0]]
-    stored = [one for one in late if one["phase"] >= PHASES[4][0]]
+    unstored = [each_run for each_run in late if each_run["phase"] < PHASES[4][0]]
+    stored = [each_run for each_run in late if each_run["phase"] >= PHASES[4][0]]
     return paragraphs(
         "Peers of the draft central-coordination: two brokers, three consumers (session timeout "
         f"{how['session']} ms), {len(PARTITIONS)} partitions, and one more as the reason of the rebalance "
@@ -191,13 +203,13 @@ def write(measured: Measured) -> str:
         f"paused, as by a collection of garbage, until the others have owned all for {READ_ON * 1e3:.0f} ms.",
         table_of(runs, {
             "phase": "phase",
-            "it died": lambda own: next(when for name, *_, when in PHASES if name == own[0]["phase"]),
+            "it died": lambda cell: next(when for name, *_, when in PHASES if name == cell[0]["phase"]),
             "consumers notice": "kind",
             "until they own all (ms): median, slowest": median_and_most("ms"),
-            "rebalances that follow": lambda own: ", ".join(
-                map(str, sorted(set(figures(own, "rebalances"))))
+            "rebalances that follow": lambda cell: ", ".join(
+                map(str, sorted(set(figures(cell, "rebalances"))))
             ),
-            "runs with a partition begun behind": of_runs(lambda one: one["behind"]),
+            "runs with a partition begun behind": of_runs(lambda each_run: each_run["behind"]),
             "records read twice: median, most": median_and_most("twice"),
             "not read": total("missed"),
         }),
@@ -206,12 +218,12 @@ def write(measured: Measured) -> str:
             f"In {len(runs)} of {len(runs)} runs the group came to own all partitions again. "
             f"{sum(figures(runs, 'missed'))} records were not read by anybody, and "
             f"{sum(figures(runs, 'ahead'))} partitions began ahead of what was read.",
-            f"If all notice at once, {_behind(select(runs, kind=AT_ONCE))}. Who registers while the "
+            f"If all notice at once, {_late(select(runs, kind=AT_ONCE))}. Who registers while the "
             "coordinator waits for answers to stop-fetcher is asked, too; who is too late for that is asked "
             "in the rebalance that follows, and what others read of its partitions until then is read twice.",
             "Nobody waits for a consumer that has not registered yet, and nobody else knows where it was. "
-            f"If one notices late, then before the offsets are stored (phases 1 to 4) {_behind(unstored)}; "
-            f"behind that (5 to 7), {_behind(stored)}. When it is there its partitions begin where it was, "
+            f"If one notices late, then before the offsets are stored (phases 1 to 4) {_late(unstored)}; "
+            f"behind that (5 to 7), {_late(stored)}. When it is there its partitions begin where it was, "
             "if that is farther.",
             "The document stores offsets when fetchers are stopped, and at no other time: what a dead "
             "coordinator costs grows with the time since the last rebalance.",
@@ -221,8 +233,8 @@ def write(measured: Measured) -> str:
     )  # fmt: skip
 
 
-def _behind(runs: list[Run]) -> str:
-    count = sum(one["behind"] > 0 for one in runs)
+def _late(runs: list[Run]) -> str:
+    count = sum(each_run["behind"] > 0 for each_run in runs)
     most = max(figures(runs, "twice"))
     return f"partitions began behind what was read in {count} of {len(runs)} runs" + (
         f" (at most {most} records were read twice)" if most else ""

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.brokers.listener import Address
-from barnabas.designs.central_coordination.experiments.reading import registering, running, shared
+from barnabas.designs.central_coordination.experiments.consumers import registering, running, shared
 from barnabas.designs.central_coordination.peers.actions import ConsumerAction, StopFetchers
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
@@ -33,7 +33,7 @@ from barnabas.experiments.experiment import Bench, Experiment, Measured
 QUESTION: Final = "How does a centrally coordinated group handle a consumer that pauses?"
 SESSION_MS: Final = 900
 PAUSES: Final = (0.5, 1.0, 1.5, 2.0, 3.0)
-"""In sessions."""
+"""Lengths of pauses in sessions."""
 ROUNDS: Final = 20
 SHORT: Final = {"session": 450, "pauses": (0.5, 3.0), "rounds": 1}
 PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3")
@@ -46,24 +46,34 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(SHORT, session=SESSION_MS, pauses=PAUSES, rounds=ROUNDS)
     runs, exchanges = asyncio.run(_all(bench, how))
     drawn: list[Any] = []
-    for one in runs:
-        begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
-        own = experimenting.of_group(exchanges, group, begun, end)
-        one |= seen(own, f"{group}-paused", begun)
-        if one["pause"] == DRAWN and not drawn:
-            drawn = [*design_steps(own)]
+    for each_run in runs:
+        begun, group, end = each_run.pop("begun"), each_run.pop("group"), each_run.pop("end")
+        group_exchanges = experiment_support.of_group(exchanges, group, begun, end)
+        each_run |= pings_and_starts(group_exchanges, f"{group}-paused", begun)
+        if each_run["pause"] == DRAWN and not drawn:
+            drawn = [*design_steps(group_exchanges)]
     return {"how": how, "runs": runs, "drawn": drawn}
 
 
-def seen(own: list[DialectExchange], paused: str, begun: int) -> dict[str, Any]:
+def pings_and_starts(exchanges: list[DialectExchange], paused: str, begun: int) -> dict[str, Any]:
     """Return the pings without an answer during the pause, and when others were started."""
-    lost = [one for one in own if one.client == paused and one.api == "Ping" and one.end is None]
-    others = [one for one in own if one.client != paused and one.api == "StartFetcher"]
-    first = min((one.ts for one in others), default=None)
+    lost = [
+        exchange
+        for exchange in exchanges
+        if exchange.client == paused and exchange.api == "Ping" and exchange.end is None
+    ]
+    others = [
+        exchange
+        for exchange in exchanges
+        if exchange.client != paused and exchange.api == "StartFetcher"
+    ]
+    first = min((exchange.ts for exchange in others), default=None)
     return {
         "unanswered_pings": len(lost),
         "others_started_ms": None if first is None else round((first - begun) / 1e6, 1),
-        "registered_again": any(o.client == paused and o.api == "RegisterConsumer" for o in own),
+        "registered_again": any(
+            o.client == paused and o.api == "RegisterConsumer" for o in exchanges
+        ),
     }
 
 
@@ -74,11 +84,11 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[Diale
 
         async def each(address: Address, number: int, pause: float) -> Run:
             at = how["pauses"].index(pause)
-            found = await _one(address, at, number, how["session"], pause)
-            return {"pause": pause, "round": number, **found}
+            times = await _pause_consumer(address, at, number, how["session"], pause)
+            return {"pause": pause, "round": number, **times}
 
         arms = [(pause,) for pause in how["pauses"]]
-        return await experimenting.rounds(
+        return await experiment_support.rounds(
             bench,
             cluster.bootstrap,
             "central-coordination",
@@ -89,7 +99,9 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[Diale
         )
 
 
-async def _one(address: Address, at: int, number: int, session_ms: int, pause: float) -> Run:
+async def _pause_consumer(
+    address: Address, at: int, number: int, session_ms: int, pause: float
+) -> Run:
     """Pause one of two consumers, and find when the other one may own everything."""
     group = f"p{at}r{number}"
     stops: list[int] = []
@@ -98,8 +110,10 @@ async def _one(address: Address, at: int, number: int, session_ms: int, pause: f
         if isinstance(action, StopFetchers):
             stops.append(time.time_ns())
 
-    async def settle(what: str) -> None:
-        await experimenting.until(lambda: shared(clients, len(PARTITIONS)), f"group {group}{what}")
+    async def settle(awaited: str) -> None:
+        await experiment_support.until(
+            lambda: shared(clients, len(PARTITIONS)), f"group {group}{awaited}"
+        )
 
     clients = [
         Client(registering(address, group, name, f"topic-p{at}", session_ms), does)
@@ -108,7 +122,7 @@ async def _one(address: Address, at: int, number: int, session_ms: int, pause: f
     async with running(clients):
         await settle("")
         await asyncio.sleep(session_ms / 3e3)
-        # on a busy machine somebody may have been lost meanwhile: who pauses is to own something
+        # on a busy machine a consumer may be lost meanwhile: the paused one must own partitions
         await settle("")
         begun = time.time_ns()
         stops.clear()
@@ -117,7 +131,7 @@ async def _one(address: Address, at: int, number: int, session_ms: int, pause: f
         taken = len(clients[1].partitions) == len(PARTITIONS)
         resumed = time.time_ns()
         clients[0].resume()
-        # a ping's time later it has read what came, or found that nothing did
+        # a ping's interval later it has read everything, or found nothing
         await asyncio.sleep(session_ms / 3e3)
         await settle(" after its pause")
         end = time.time_ns()
@@ -147,14 +161,14 @@ def write(measured: Measured) -> str:
         f"timeout of {how['session']} ms; one of two pauses: it reads, answers and notices nothing, as in a "
         f"long collection of garbage. {how['rounds']} rounds. Medians, and in brackets the largest.",
         table_of(
-            sorted(runs, key=lambda one: one["pause"]),
+            sorted(runs, key=lambda each_run: each_run["pause"]),
             {
                 "pause (sessions)": "pause",
-                "declared failed": of_runs(lambda one: one["failed"]),
+                "declared failed": of_runs(lambda each_run: each_run["failed"]),
                 "pings unanswered": _pings,
-                "the other one owns all after (ms)": _failed(lambda one: one["others_started_ms"]),
-                "fetchers still on, though others have their partitions (ms)": _failed(_both),
-                "of these after the pause (ms)": _failed(_after),
+                "the other one owns all after (ms)": _failed(lambda each_run: each_run["others_started_ms"]),
+                "fetchers still on, though others have their partitions (ms)": _failed(_overlap_ms),
+                "of these after the pause (ms)": _failed(_overrun_ms),
             },
         ),
         "## What follows",
@@ -173,38 +187,42 @@ def write(measured: Measured) -> str:
     )  # fmt: skip
 
 
-def _pings(own: list[Run]) -> str:
-    pings = sorted(figures(own, "unanswered_pings"))
+def _pings(cell_runs: list[Run]) -> str:
+    pings = sorted(figures(cell_runs, "unanswered_pings"))
     return f"{pings[0]} to {pings[-1]}"
 
 
 def _failed(of: Callable[[Run], float | None]) -> Column:
     """Return a column with the median and the largest time after which a consumer was declared failed."""
 
-    def cell(own: list[Run]) -> str:
-        values = [each for one in select(own, failed=True) if (each := of(one)) is not None]
+    def cell(cell_runs: list[Run]) -> str:
+        values = [
+            each
+            for each_run in select(cell_runs, failed=True)
+            if (each := of(each_run)) is not None
+        ]
         return f"{statistics.median(values):.0f} ({max(values):.0f})" if values else "-"
 
     return cell
 
 
-def _both(one: Run) -> float:
+def _overlap_ms(run: Run) -> float:
     """Return how long two consumers had the fetchers of a partition on (ms)."""
-    end = one["stopped_ms"] if one["stopped_ms"] is not None else one["shared_ms"]
-    return max(0.0, float(end - one["others_started_ms"]))
+    end = run["stopped_ms"] if run["stopped_ms"] is not None else run["shared_ms"]
+    return max(0.0, float(end - run["others_started_ms"]))
 
 
-def _after(one: Run) -> float | None:
+def _overrun_ms(run: Run) -> float | None:
     """Return how long two consumers may have fetched after the pause (ms); None: not at all."""
-    return one["stopped_ms"] - one["resumed_ms"] if one["stopped_ms"] else None
+    return run["stopped_ms"] - run["resumed_ms"] if run["stopped_ms"] else None
 
 
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot how long a partition had two owners."""
     groups = {
-        f"{pause:g} sessions": [_both(one) for one in own]
+        f"{pause:g} sessions": [_overlap_ms(each_run) for each_run in arm_runs]
         for pause in measured["how"]["pauses"]
-        if (own := select(measured["runs"], pause=pause, failed=True))
+        if (arm_runs := select(measured["runs"], pause=pause, failed=True))
     }
     return {"owners": plots.dots("Two owners of a partition", "ms", groups)} if groups else {}
 

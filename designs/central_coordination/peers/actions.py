@@ -1,7 +1,7 @@
-"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two.
+"""The actions of the cores. They are performed in order; a peer may die between any two.
 
-What is asked of the registry takes its time: it follows what was asked of it before for the same group, and
-nothing else waits for it.
+Requests to the registry take time: each follows earlier ones of the same group, and nothing else waits for
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from barnabas.designs.consuming.dialer import Connect, Disconnect, Transmit
 
 @dataclass(frozen=True)
 class StoreOffsets:
-    """Write down where consumers stopped: the next offset of each partition."""
+    """Store the offsets at which consumers stopped: the next offset of each partition."""
 
     group: str
     offsets: dict[Partition, int]
@@ -27,7 +27,7 @@ class ReadOffsets:
 
     group: str
     number: int
-    """Of a broker's readings: one that comes late is not taken for the next one of its group."""
+    """A number of the broker: a late response is not taken for that of the group's next reading."""
 
 
 BrokerAction = Send | Close | StoreOffsets | ReadOffsets | Log
@@ -35,14 +35,14 @@ BrokerAction = Send | Close | StoreOffsets | ReadOffsets | Log
 
 @dataclass(frozen=True)
 class StartFetchers:
-    """The application fetches from these offsets on."""
+    """Let the application fetch from these offsets on."""
 
     start: dict[Partition, int]
 
 
 @dataclass(frozen=True)
 class StopFetchers:
-    """The application stops to fetch."""
+    """Let the application stop fetching."""
 
 
 ConsumerAction = Connect | Transmit | Disconnect | StartFetchers | StopFetchers | Log

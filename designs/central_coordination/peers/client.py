@@ -1,11 +1,11 @@
-"""A consumer of this protocol on asyncio. It reads and answers by itself, from `start` to `stop`.
+"""A consumer of this protocol on asyncio. It reads and responds by itself, from `start` to `stop`.
 
     client = Client(ConsumerSettings("g", "c1", cluster.bootstrap))
     client.start()
     client.partitions       # what it fetches from, with the next offsets
     await client.stop()
 
-A soft failure, as a long pause of the process, is `client.pause()`, and its end `client.resume()`.
+`client.pause()` and `client.resume()` make a soft failure, such as a long pause of the process.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from barnabas.designs.brokers.listener import Log, now_ms
 from barnabas.designs.central_coordination.peers.actions import ConsumerAction, StartFetchers
-from barnabas.designs.central_coordination.peers.consumer import NOWHERE, Consumer, Ends, begin
+from barnabas.designs.central_coordination.peers.consumer import NOWHERE, Consumer, LogEnds, begin
 from barnabas.designs.central_coordination.peers.interest import Partition
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.designs.consuming.dialer import Connect, Dialer, Disconnect, Transmit
@@ -24,28 +24,28 @@ Watcher = Callable[[ConsumerAction], None]
 
 
 class Client:
-    """A consumer over sockets. `watch` hears of every action, right before it is carried out.
+    """A consumer over sockets. `watch` is called with every action, right before it is performed.
 
-    If it raises asyncio.CancelledError, neither that one nor any behind it is: the consumer is dead, with
-    its connection open until `stop`.
+    If `watch` raises asyncio.CancelledError, that action and all after it are dropped: the consumer is dead,
+    with its connection open until `stop`.
 
-    ends: of each partition's log, as the application knows them. Fetchers that are told to begin elsewhere,
-    or not told where, begin where auto_offset_reset says. Without it any offset will do, and who is not
-    told where begins at 0.
+    ends: end offsets of each partition's log, as the application knows them. A fetcher with an offset out of
+    range, or without one, starts as auto_offset_reset decides. Without `ends` any offset is valid, and a
+    fetcher without one starts at 0.
     """
 
     def __init__(
         self,
         settings: ConsumerSettings,
         watch: Watcher | None = None,
-        ends: Callable[[Partition], Ends] | None = None,
+        ends: Callable[[Partition], LogEnds] | None = None,
     ) -> None:
         self.core = Consumer(settings)
         self._watch = watch
         self._ends = ends
         self.fetching = False
         self.starts = 0
-        """How often its fetchers were started."""
+        """The number of starts of its fetchers."""
         self.said: list[str] = []
         """Lines of its log; the latest 100."""
         self._awake = asyncio.Event()
@@ -55,27 +55,27 @@ class Client:
 
     @property
     def partitions(self) -> Mapping[Partition, int]:
-        """What it fetches from, and the next offset of each."""
+        """Return the partitions to fetch, and the next offset of each."""
         return self.core.positions if self.fetching else {}
 
     def consumed(self, at: Partition, offset: int) -> None:
-        """The application has consumed up to this offset; it is the next one that it fetches."""
+        """Set the next offset to fetch, after the application has consumed the records before it."""
         self.core.positions[at] = offset
 
     def start(self) -> None:
-        """Begin, in the running event loop."""
+        """Start in the running event loop."""
         self._task = asyncio.create_task(self._work())
 
     def pause(self) -> None:
-        """From now on nothing is read, answered or noticed."""
+        """Stop reading, responding and noticing anything."""
         self._awake.clear()
 
     def resume(self) -> None:
-        """Go on with what has come meanwhile."""
+        """Continue with everything that has arrived meanwhile."""
         self._awake.set()
 
     async def stop(self) -> None:
-        """Be gone: the document has no goodbye."""
+        """Close the connection: the document has no request to leave."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -94,9 +94,9 @@ class Client:
                 self._do(self.core.tick(now_ms()))
             elif not self._dialer.current(news):
                 continue
-            elif news.what == "data":
+            elif news.kind == "data":
                 self._do(self.core.receive(news.data, now_ms()))
-            elif news.what == "connected":
+            elif news.kind == "connected":
                 self._do(self.core.connected(now_ms()))
             else:
                 self._do(self.core.lost(now_ms()))

@@ -1,4 +1,4 @@
-"""A consumer of this protocol without sockets: it asks twice, and from then on only answers.
+"""A consumer of this protocol without sockets: it sends two requests, and after that only responses.
 
     consumer.start(now)          -> actions
     consumer.connected(now)      -> actions
@@ -28,23 +28,19 @@ from barnabas.designs.central_coordination.peers.wire import (
 )
 from barnabas.designs.consuming.connector import Connector
 from barnabas.designs.consuming.dialer import Transmit
-from barnabas.designs.framing import Refused
+from barnabas.designs.framing import FramingError
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
 
 NOWHERE = -1
-"""The offset of a partition of which none is known: auto_offset_reset says where to go."""
+"""The offset of a partition without a known one: auto_offset_reset decides."""
 
-Ends = tuple[int, int]
+LogEnds = tuple[int, int]
 """The smallest and the largest offset that a fetcher may begin at; the latter is the log's end."""
 
 
-def begin(offset: int, ends: Ends, reset: str) -> int:
-    """Return where a fetcher begins: at its offset or, if that is out of range, where `reset` says.
-
-    >>> begin(7, (5, 9), "largest"), begin(4, (5, 9), "largest"), begin(NOWHERE, (5, 9), "smallest")
-    (7, 9, 5)
-    """
+def begin(offset: int, ends: LogEnds, reset: str) -> int:
+    """Return the start of a fetcher: its offset or, if that is out of range, the one that `reset` chooses."""
     smallest, largest = ends
     if smallest <= offset <= largest:
         return offset
@@ -62,38 +58,38 @@ class Consumer:
         self.refused = ""
         """The error of the last registration."""
         self.losses = 0
-        """How often it took a connection for lost."""
+        """The number of connections that were given up as lost."""
         self.brokers: dict[int, Address] = {}
-        """The brokers of the cluster by id, as ClusterMetadata told last."""
+        """The cluster's brokers by id, from the last ClusterMetadata."""
         self.coordinator_id = -1
-        """Which of them coordinates, as it told last; -1: none."""
+        """The coordinator in the last ClusterMetadata; -1: none."""
         self._connector = Connector(settings.bootstrap)
         self._unreached = 0
-        """How many known brokers in a row could not be connected to."""
+        """Successive known brokers without a connection."""
         self._pause = 0
         self._out: list[ConsumerAction] = []
 
     @property
     def wake(self) -> int | None:
-        """Return when to call `tick`, in ms; None: there is nothing to do."""
+        """Return the time of the next `tick` in ms; None: not needed."""
         if self.state == states.DOWN:
             return None
         return self._pause if self._connector.address is None else self._connector.deadline
 
     def start(self, now: int) -> list[ConsumerAction]:
-        """Begin to look for the coordinator."""
+        """Begin to search the coordinator."""
         self._step(states.START)
         return self.tick(now)
 
     def stop(self) -> list[ConsumerAction]:
-        """Close the connection and be down. The document has no request for leaving."""
+        """Close the connection. The document has no request to leave."""
         if self.state != states.DOWN:
             self._step(states.STOP)
             self._out += self._connector.hang_up()
-        return self._taken()
+        return self._take_actions()
 
     def connected(self, now: int) -> list[ConsumerAction]:
-        """Handle the connection that was asked for."""
+        """Handle the established connection."""
         self._connector.up = True
         self._connector.deadline = now + self.settings.request_timeout_ms
         settings = self.settings
@@ -110,18 +106,20 @@ class Consumer:
                 "session_timeout_ms": settings.session_timeout_ms,
             }
             self._out.append(Transmit(request("RegisterConsumer", body)))
-        return self._taken()
+        return self._take_actions()
 
     def lost(self, now: int) -> list[ConsumerAction]:
-        """Handle a connection that was closed, or could not be made."""
+        """Handle a connection that was closed, or failed."""
         address, self._connector.address = self._connector.address, None
         if address is not None:
-            why = "the connection is closed" if self._connector.up else "no connection can be made"
-            self._lose(address, why, now)
+            reason = (
+                "the connection is closed" if self._connector.up else "no connection can be made"
+            )
+            self._lose(address, reason, now)
         return self.tick(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
-        """Handle bytes of the connection. Bytes after too long a silence are ignored."""
+        """Handle bytes of the connection; bytes after too long a silence are ignored."""
         address = self._connector.address
         if address is None or not self._connector.up:
             return []
@@ -132,23 +130,23 @@ class Consumer:
                 self._frame(address, frame, now)
                 if self._connector.address is None:
                     break
-        except (Refused, Malformed) as problem:
+        except (FramingError, Malformed) as problem:
             self._lose(address, f"no frame of this protocol: {problem}", now)
         return self.tick(now)
 
     def tick(self, now: int) -> list[ConsumerAction]:
-        """Do what is due by now."""
+        """Perform what is due."""
         if self.state == states.DOWN:
-            return self._taken()
+            return self._take_actions()
         if self._connector.address is not None and self._connector.deadline <= now:
             up = self._connector.up
-            why = "nothing comes any more" if up else "no connection within the timeout"
-            self._lose(self._connector.address, why, now)
+            reason = "nothing comes any more" if up else "no connection within the timeout"
+            self._lose(self._connector.address, reason, now)
         if self._connector.address is None and self._pause <= now:
             self._out.append(self._connector.dial(now + self.settings.request_timeout_ms))
-        return self._taken()
+        return self._take_actions()
 
-    def _taken(self) -> list[ConsumerAction]:
+    def _take_actions(self) -> list[ConsumerAction]:
         out, self._out = self._out, []
         return out
 
@@ -163,10 +161,10 @@ class Consumer:
     def _error(self, text: str) -> None:
         self._out.append(Log("ERROR", f"{self.settings.consumer_id}: {text}"))
 
-    def _lose(self, address: Address, why: str, now: int) -> None:
+    def _lose(self, address: Address, reason: str, now: int) -> None:
         """Stop the fetchers, and go back to the known brokers."""
         self.losses += 1
-        self._error(f"{address[0]}:{address[1]}: {why}")
+        self._error(f"{address[0]}:{address[1]}: {reason}")
         if self.state == states.CONSULTING and not self._connector.up:
             self._unreached += 1
             if self._unreached % len(self.settings.bootstrap) == 0:
@@ -175,18 +173,19 @@ class Consumer:
         self._step(states.LOST)
 
     def _back_off(self, now: int) -> None:
-        """Hang up, and ask a known broker for the coordinator later."""
+        """Close the connection, and ask a known broker for the coordinator later."""
         self._out += self._connector.hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
 
     def _frame(self, address: Address, frame: bytes, now: int) -> None:
-        """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
+        """Handle a frame: one response to each of its own requests, then requests. Raises Malformed."""
         if self.state == states.CONSULTING:
             error, body = read_response(frame, "ClusterMetadata")
             if error == NONE:
                 self.brokers = {
-                    one["id"]: (one["host"], one["port"]) for one in body["brokers_info"]
+                    broker["id"]: (broker["host"], broker["port"])
+                    for broker in body["brokers_info"]
                 }
                 self.coordinator_id = body["coordinator_id"]
             coordinator = self.brokers.get(self.coordinator_id) if error == NONE else None
@@ -194,8 +193,8 @@ class Consumer:
             if coordinator is not None:
                 self._connector.coordinator, self._pause = coordinator, now
             else:
-                what = str(self.coordinator_id) if error == NONE else error
-                self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
+                result = str(self.coordinator_id) if error == NONE else error
+                self._error(f"{address[0]}:{address[1]} knows no coordinator: {result}")
                 error = "Unknown" if error == NONE else error
             self._step("ClusterMetadata", error)
         elif self.state == states.REGISTERING:
@@ -206,10 +205,10 @@ class Consumer:
                 self._error(f"the registration is refused: {self.refused}")
                 self._back_off(now)
         else:
-            self._asked(frame, now)
+            self._handle_request(frame, now)
 
-    def _asked(self, frame: bytes, now: int) -> None:
-        """A request of the coordinator. Raises Malformed."""
+    def _handle_request(self, frame: bytes, now: int) -> None:
+        """Handle a request of the coordinator. Raises Malformed."""
         api, body = read_request(frame)
         self._step(api)
         self._connector.deadline = now + self.settings.silence
@@ -224,7 +223,8 @@ class Consumer:
             answer = response(api, body={"offset_info": rows})
         elif api == "StartFetcher":
             self.positions = {
-                (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
+                (entry["topic"], entry["partition"]): entry["offset"]
+                for entry in body["offset_info"]
             }
             self._out.append(StartFetchers(dict(self.positions)))
         self._out.append(Transmit(answer))

@@ -1,10 +1,10 @@
-"""A broker of this protocol without sockets: ClusterMetadata from anybody, and the coordinator.
+"""A broker of this protocol without sockets: ClusterMetadata, and the coordinator.
 
 broker.receive(connection, data, now) -> actions
 broker.closed(connection, now)        -> actions
 broker.tick(now)                      -> actions     (at `broker.wake`)
 broker.elected(topics, now), .resigned(), .topics(topics, now)
-broker.offsets(asked, offsets, now), .no_offsets(group, why, now)
+broker.offsets(request, offsets, now), .no_offsets(group, reason, now)
 """
 
 from __future__ import annotations
@@ -28,16 +28,12 @@ from barnabas.designs.central_coordination.peers.wire import (
     response,
 )
 from barnabas.designs.central_coordination.states import QUEUED
-from barnabas.designs.framing import Frames, Refused
+from barnabas.designs.framing import Frames, FramingError
 from barnabas.specs.malformed import Malformed
 
 
 def queue_of(group: str, queues: int) -> int:
-    """Return the number of the rebalance queue, and so of the thread, of a group.
-
-    >>> queue_of("g", 4)
-    2
-    """
+    """Return the number of a group's rebalance queue and thread."""
     return zlib.crc32(group.encode()) % queues
 
 
@@ -46,11 +42,11 @@ class _Connection:
     frames: Frames
     group: str = ""
     consumer: Registered | None = None
-    """Who has registered on it: then it only answers."""
+    """The consumer registered on the connection, which then only responds."""
 
 
 class Broker:
-    """A broker. All times are ms."""
+    """A broker and, if it is elected, the coordinator. All times are ms."""
 
     def __init__(self, node: int, settings: BrokerSettings) -> None:
         self.node = node
@@ -69,16 +65,18 @@ class Broker:
 
     @property
     def wake(self) -> int | None:
-        """Return when to call `tick`, in ms; None: there is nothing to do."""
+        """Return the time of the next `tick` in ms; None: not needed."""
         times = []
-        for one in (one for group in self.groups.values() for one in group.consumers.values()):
-            if one.pinged:
-                times.append(one.ping_due)
-            times += [asked.due for asked in one.asked if not asked.late]
+        for consumer in (
+            consumer for group in self.groups.values() for consumer in group.consumers.values()
+        ):
+            if consumer.pinged:
+                times.append(consumer.ping_due)
+            times += [request.due for request in consumer.sent_requests if not request.late]
         return min(times, default=None)
 
     def cluster(self, nodes: Mapping[int, Address], coordinator: int) -> None:
-        """Take note of the live brokers with their addresses, and of the coordinator; -1: there is none."""
+        """Set the live brokers with their addresses, and the coordinator; -1: there is none."""
         self._nodes, self._coordinator = dict(nodes), coordinator
 
     def elected(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
@@ -87,40 +85,42 @@ class Broker:
         return self.topics(topics, now)
 
     def resigned(self) -> list[BrokerAction]:
-        """Stop to coordinate: forget all consumers, and close their connections."""
+        """Stop coordinating: forget all consumers, and close their connections."""
         self.coordinates = False
-        for number in [n for n, one in self._connections.items() if one.consumer is not None]:
+        for number in [
+            n for n, connection in self._connections.items() if connection.consumer is not None
+        ]:
             self._out.append(Close(number, "coordinates no longer"))
             del self._connections[number]
         self.groups = {}
         self.queues = [deque() for _ in self.queues]
         self._working = [None] * len(self.queues)
-        return self._taken()
+        return self._take_actions()
 
     def topics(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
-        """Take note of all topics with the names of their partitions."""
+        """Set all topics with the names of their partitions."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         for group in tuple(self.groups.values()):
             self._try(group)
         return self._settled(now)
 
     def offsets(
-        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+        self, request: ReadOffsets, offsets: Mapping[Partition, int], now: int
     ) -> list[BrokerAction]:
         """Take the offsets that a `ReadOffsets` found."""
-        if asked.group in self.groups:
-            self._out += self.groups[asked.group].offsets(asked, offsets, now)
+        if request.group in self.groups:
+            self._out += self.groups[request.group].offsets(request, offsets, now)
         return self._settled(now)
 
-    def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
+    def no_offsets(self, group: str, reason: str, now: int) -> list[BrokerAction]:
         """Drop a group whose offsets could not be read or stored; its consumers register again."""
         if group in self.groups:
-            for one in tuple(self.groups[group].consumers.values()):
-                self._drop(one.connection, why, now)
+            for consumer in tuple(self.groups[group].consumers.values()):
+                self._drop(consumer.connection, reason, now)
         return self._settled(now)
 
     def connected(self, connection: int, host: str = "") -> None:
-        """Take note of a new connection. The caller uses each number once."""
+        """Note a new connection, whose number is unique."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
@@ -133,53 +133,53 @@ class Broker:
                 if connection not in self._connections:
                     break
                 if at.consumer is None:
-                    self._asked(connection, at, frame, now)
+                    self._handle_request(connection, at, frame, now)
                 else:
-                    self._answered(at, frame, now)
-        except (Refused, Malformed) as problem:
+                    self._handle_response(at, frame, now)
+        except (FramingError, Malformed) as problem:
             self._drop(connection, f"no frame of this protocol: {problem}", now)
         return self._settled(now)
 
     def closed(self, connection: int, now: int) -> list[BrokerAction]:
-        """Handle a connection that the other side has closed, or that is broken."""
+        """Handle a connection that the client has closed, or that broke."""
         self._drop(connection, "connection closed", now)
         return self._settled(now)
 
     def tick(self, now: int) -> list[BrokerAction]:
-        """Send pings, and take note of late responses."""
+        """Send pings, and handle late responses."""
         for number, at in tuple(self._connections.items()):
-            one = at.consumer
-            if one is None or number not in self._connections:
+            consumer = at.consumer
+            if consumer is None or number not in self._connections:
                 continue
-            self._watch(number, one, now)
-            if number in self._connections and one.pinged and one.ping_due <= now:
-                one.ping_due = now + one.session_timeout_ms // 3
-                self._out.append(one.ask("Ping", now))
+            self._watch(number, consumer, now)
+            if number in self._connections and consumer.pinged and consumer.ping_due <= now:
+                consumer.ping_due = now + consumer.session_timeout_ms // 3
+                self._out.append(consumer.ask("Ping", now))
         return self._settled(now)
 
     def _settled(self, now: int) -> list[BrokerAction]:
         self._work(now)
-        return self._taken()
+        return self._take_actions()
 
-    def _taken(self) -> list[BrokerAction]:
+    def _take_actions(self) -> list[BrokerAction]:
         out, self._out = self._out, []
         return out
 
-    def _watch(self, number: int, one: Registered, now: int) -> None:
-        for asked in one.asked:
-            if asked.late or asked.due > now:
+    def _watch(self, number: int, consumer: Registered, now: int) -> None:
+        for request in consumer.sent_requests:
+            if request.late or request.due > now:
                 continue
-            asked.late = True
-            one.lost_pings += asked.api == "Ping"
-            if asked.api != "Ping":
-                self._drop(number, f"no answer to {asked.api}", now)
+            request.late = True
+            consumer.lost_pings += request.api == "Ping"
+            if request.api != "Ping":
+                self._drop(number, f"no answer to {request.api}", now)
                 return
-            if one.lost_pings > self.settings.max_failed_pings:
-                self._drop(number, f"{one.lost_pings} pings were lost", now)
+            if consumer.lost_pings > self.settings.max_failed_pings:
+                self._drop(number, f"{consumer.lost_pings} pings were lost", now)
                 return
 
-    def _asked(self, connection: int, at: _Connection, frame: bytes, now: int) -> None:
-        """A request. Raises Malformed."""
+    def _handle_request(self, connection: int, at: _Connection, frame: bytes, now: int) -> None:
+        """Handle a request. Raises Malformed."""
         api, body = read_request(frame)
         if api == "ClusterMetadata":
             brokers = [
@@ -189,15 +189,15 @@ class Broker:
             known = {"coordinator_id": self._coordinator, "brokers_info": brokers}
             self._out.append(Send(connection, response(api, body=known)))
         elif api == "RegisterConsumer":
-            error, why = "Unknown", f"broker {self.node} does not coordinate"
+            error, reason = "Unknown", f"broker {self.node} does not coordinate"
             if self.coordinates:
                 group = self.groups.get(body["group_id"])
-                error, why = refused(body, group, self.settings.min_session_timeout_ms)
+                error, reason = refused(body, group, self.settings.min_session_timeout_ms)
             self._out.append(Send(connection, response(api, error)))
             if error == "NONE":
                 self._register(connection, at, body, now)
             else:
-                self._drop(connection, f"{body['consumer_id']} is refused: {error}: {why}", now)
+                self._drop(connection, f"{body['consumer_id']} is refused: {error}: {reason}", now)
         else:
             raise Malformed("request_type_id", 0, f"{api} is the coordinator's to ask")
 
@@ -218,19 +218,19 @@ class Broker:
         self._out += group.registered(at.consumer, now)
         self._try(group)
 
-    def _answered(self, at: _Connection, frame: bytes, now: int) -> None:
-        """A response of a registered consumer. Raises Malformed."""
-        one, group = at.consumer, self.groups[at.group]
-        assert one is not None  # noqa: S101 - the caller looked
-        if not one.asked:
+    def _handle_response(self, at: _Connection, frame: bytes, now: int) -> None:
+        """Handle a response of a registered consumer. Raises Malformed."""
+        consumer, group = at.consumer, self.groups[at.group]
+        assert consumer is not None  # noqa: S101 - the caller looked
+        if not consumer.sent_requests:
             raise Malformed("header", 0, "nothing was asked")
-        asked = one.asked.popleft()
-        error, body = read_response(frame, asked.api, offsets=one.auto_commit)
+        request = consumer.sent_requests.popleft()
+        error, body = read_response(frame, request.api, offsets=consumer.auto_commit)
         if error != "NONE":
-            self._drop(one.connection, f"{asked.api} answered with {error}", now)
-        elif asked.api == "Ping":
-            one.lost_pings = 0
-        elif asked.api == "StopFetcher":
+            self._drop(consumer.connection, f"{request.api} answered with {error}", now)
+        elif request.api == "Ping":
+            consumer.lost_pings = 0
+        elif request.api == "StopFetcher":
             rows = body.get("offset_info", [])
             if any(row["offset"] < 0 for row in rows):
                 raise Malformed("offset_info.offset", 0, "an offset below 0")
@@ -244,23 +244,23 @@ class Broker:
         else:
             self._out += group.started()
 
-    def _drop(self, connection: int, why: str, now: int) -> None:
-        """Close a connection; who has registered on it has failed."""
+    def _drop(self, connection: int, reason: str, now: int) -> None:
+        """Close a connection; a consumer registered on it has failed."""
         at = self._connections.pop(connection, None)
         if at is None:
             return
         if at.consumer is None:
-            self._out.append(Close(connection, why))
+            self._out.append(Close(connection, reason))
             return
         group = self.groups[at.group]
-        self._out += group.failed(at.consumer.consumer_id, why, now)
+        self._out += group.failed(at.consumer.consumer_id, reason, now)
         if not group.consumers:
             self._forget(group)
         else:
             self._try(group)
 
     def _forget(self, group: Group) -> None:
-        """Nobody is left in a group."""
+        """Forget a group without consumers."""
         number = queue_of(group.name, len(self.queues))
         if group.name in self.queues[number]:
             self.queues[number].remove(group.name)
@@ -269,12 +269,12 @@ class Broker:
         del self.groups[group.name]
 
     def _try(self, group: Group) -> None:
-        """Try to rebalance a group: put a request in its thread's queue, unless its bit is set."""
+        """Try to rebalance a group: queue a request for its thread, unless its rebalance bit is set."""
         if group.changed(self._topics):
             self.queues[queue_of(group.name, len(self.queues))].append(group.name)
 
     def _work(self, now: int) -> None:
-        """Each thread takes the next request when it is done with the one before."""
+        """Let each idle thread take the next request of its queue."""
         for number, queue in enumerate(self.queues):
             while True:
                 name = self._working[number]
@@ -283,7 +283,7 @@ class Broker:
                     if group.active:
                         break
                     self._working[number] = None
-                    self._try(group)  # what changed meanwhile
+                    self._try(group)  # changes during the rebalance
                 if not queue:
                     break
                 group = self.groups[queue.popleft()]

@@ -1,4 +1,4 @@
-"""One group at its coordinator: who is in it, the rebalance bit, and the steps of `CENTRAL_GROUP`."""
+"""A group at its coordinator: its consumers, the rebalance bit, and the steps of `CENTRAL_GROUP`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from barnabas.designs.central_coordination.peers.wire import request
 
 
 @dataclass
-class Asked:
+class SentRequest:
     """A request to a consumer, whose response is late at `due`."""
 
     api: str
@@ -39,25 +39,26 @@ class Registered:
     auto_commit: bool
     session_timeout_ms: int
     ping_due: int
-    asked: deque[Asked] = field(default_factory=deque)
+    sent_requests: deque[SentRequest] = field(default_factory=deque)
     lost_pings: int = 0
 
     def ask(self, api: str, now: int, body: dict[str, Any] | None = None) -> Send:
         """Send the consumer a request; the response is due within 2/3 of its session timeout."""
-        self.asked.append(Asked(api, now + self.session_timeout_ms * 2 // 3))
+        self.sent_requests.append(SentRequest(api, now + self.session_timeout_ms * 2 // 3))
         return Send(self.connection, request(api, body))
 
     @property
     def pinged(self) -> bool:
-        """Whether pings are sent: not while another response is due.
+        """Return whether pings are sent: not while another response is due.
 
-        A ping would let a consumer whose answers are lost fetch on, longer than the coordinator waits for it.
+        A ping would let a consumer whose responses are lost continue to fetch, for longer than the
+        coordinator waits for it.
         """
-        return all(one.api == "Ping" for one in self.asked)
+        return all(request.api == "Ping" for request in self.sent_requests)
 
     def waits(self, api: str) -> bool:
-        """Return whether the response to this API is still to come."""
-        return any(one.api == api for one in self.asked)
+        """Return whether a response to this API is due."""
+        return any(request.api == api for request in self.sent_requests)
 
 
 class Group:
@@ -68,19 +69,19 @@ class Group:
         self.state = states.QUIET
         self.consumers: dict[str, Registered] = {}
         self.rebalances = 0
-        """How many were brought to their end."""
+        """The number of finished rebalances."""
         self._retries = retries
         self._left = retries
         self._began = 0
-        """When all were last asked to stop."""
+        """The time of the last stop-fetchers to all."""
         self._topics: Mapping[str, Sequence[str]] = {}
         self._about: tuple[object, ...] = ()
         """The consumers and partitions that the rebalance is about."""
         self._offsets: dict[Partition, int] = {}
-        """What was told and is not stored: who told it may fail before all have."""
+        """Reported offsets that are not stored yet: their consumer may fail before all have reported."""
         self._readings = readings
         self._reading: ReadOffsets | None = None
-        """The last one that was asked for: a rebalance that began again does not go by one before."""
+        """The last requested reading: a restarted rebalance ignores earlier ones."""
 
     @property
     def rebalancing(self) -> bool:
@@ -97,7 +98,7 @@ class Group:
         return {
             topic: tuple(partitions)
             for topic, partitions in topics.items()
-            if any(one.interest.of(topic) for one in self.consumers.values())
+            if any(consumer.interest.of(topic) for consumer in self.consumers.values())
         }
 
     def changed(self, topics: Mapping[str, Sequence[str]]) -> bool:
@@ -109,23 +110,23 @@ class Group:
         self._step(states.CHANGED)
         return was_quiet
 
-    def registered(self, one: Registered, now: int) -> list[BrokerAction]:
-        """Add a consumer. If the others are stopped, stop it, too: only it knows its offsets."""
-        self.consumers[one.consumer_id] = one
+    def registered(self, consumer: Registered, now: int) -> list[BrokerAction]:
+        """Add a consumer. If the others are stopped, stop it, too: only the consumer knows its offsets."""
+        self.consumers[consumer.consumer_id] = consumer
         if self.state not in (states.STOPPING, states.OFFSETS):
             return []
         self._step(states.NEWCOMER)
-        return [one.ask("StopFetcher", now)]
+        return [consumer.ask("StopFetcher", now)]
 
-    def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
-        """Remove a failed consumer, and begin a rebalance under way again without it.
+    def failed(self, consumer_id: str, reason: str, now: int) -> list[BrokerAction]:
+        """Remove a failed consumer, and restart a running rebalance without it.
 
         Consumers that fail at the same moment cost one retry, not one each.
         """
-        gone = self.consumers.pop(consumer_id)
+        consumer = self.consumers.pop(consumer_id)
         actions: list[BrokerAction] = [
-            Log("INFO", f"{group_name(self.name)}: {consumer_id} failed: {why}"),
-            Close(gone.connection, why),
+            Log("INFO", f"{group_name(self.name)}: {consumer_id} failed: {reason}"),
+            Close(consumer.connection, reason),
         ]
         if not self.active:
             return actions
@@ -142,13 +143,13 @@ class Group:
         return actions + self._stop_all(now)
 
     def taken(self, now: int) -> list[BrokerAction]:
-        """Begin the rebalance that a thread has taken out of the queue."""
+        """Begin the rebalance that a thread has taken from its queue."""
         self._step(states.TAKEN)
         self._left = self._retries
         return self._stop_all(now)
 
     def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
-        """Take the offsets of a consumer that has answered stop-fetcher."""
+        """Take the offsets in a consumer's response to stop-fetcher."""
         self._offsets = farthest(self._offsets, offsets)
         if self.state != states.STOPPING or self._waits_for("StopFetcher"):
             return []
@@ -161,26 +162,26 @@ class Group:
         return [*actions, self._reading]
 
     def offsets(
-        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+        self, request: ReadOffsets, offsets: Mapping[Partition, int], now: int
     ) -> list[BrokerAction]:
         """Send the new assignment, with the registry's offsets."""
-        if self.state != states.OFFSETS or asked != self._reading:
+        if self.state != states.OFFSETS or request != self._reading:
             return []
         self._step(states.OFFSETS_READ)
         self._about = self._now()
-        consumers = [(name, one.interest) for name, one in self.consumers.items()]
+        consumers = [(name, consumer.interest) for name, consumer in self.consumers.items()]
         owned = assign(consumers, self.partitions(self._topics))
         actions: list[BrokerAction] = []
-        for name, one in sorted(self.consumers.items()):
+        for name, consumer in sorted(self.consumers.items()):
             rows = [
                 {"topic": topic, "partition": number, "offset": offsets.get((topic, number), -1)}
                 for topic, number in owned[name]
             ]
-            actions.append(one.ask("StartFetcher", now, {"offset_info": rows}))
+            actions.append(consumer.ask("StartFetcher", now, {"offset_info": rows}))
         return actions
 
     def started(self) -> list[BrokerAction]:
-        """Take note of a consumer that has answered start-fetcher."""
+        """Note a consumer's response to start-fetcher."""
         if self.state != states.STARTING or self._waits_for("StartFetcher"):
             return []
         self._step(states.ALL_STARTED)
@@ -188,15 +189,17 @@ class Group:
         return []
 
     def _waits_for(self, api: str) -> bool:
-        return any(one.waits(api) for one in self.consumers.values())
+        return any(consumer.waits(api) for consumer in self.consumers.values())
 
     def _now(self) -> tuple[object, ...]:
-        connections = sorted((name, one.connection) for name, one in self.consumers.items())
+        connections = sorted(
+            (name, consumer.connection) for name, consumer in self.consumers.items()
+        )
         return (*connections, *sorted(self.partitions(self._topics).items()))
 
     def _stop_all(self, now: int) -> list[BrokerAction]:
         self._began = now
-        return [one.ask("StopFetcher", now) for _, one in sorted(self.consumers.items())]
+        return [consumer.ask("StopFetcher", now) for _, consumer in sorted(self.consumers.items())]
 
     def _step(self, event: str) -> None:
         self.state = states.CENTRAL_GROUP.advance(self.state, event)

@@ -12,7 +12,7 @@ Partition = tuple[str, str]
 """Topic and name; 0.7 names a partition by broker and number: "0-1"."""
 
 PATTERN = 200
-"""Characters of the longest pattern. It comes from anybody: so it has no groups, and few repetitions."""
+"""Characters of the longest pattern. Any client may send one: so it has no groups, and few repetitions."""
 
 REPEATS = 3
 
@@ -27,11 +27,7 @@ class Interest:
     count: int = 1
 
     def of(self, topic: str) -> int:
-        """Return how many streams of a topic the consumer wants; 0: none.
-
-        >>> parse("*2*logs.*").of("logs-a"), parse("!1!logs.*").of("logs-a"), parse('{"t": 3}').of("t")
-        (2, 0, 3)
-        """
+        """Return the number of streams of a topic; 0: the consumer does not subscribe to it."""
         if self.pattern is None:
             return dict(self.streams).get(topic, 0)
         matches = re.fullmatch(self.pattern, topic) is not None
@@ -40,9 +36,9 @@ class Interest:
 
 def parse(text: str) -> Interest:
     """Parse a topic_count. Raises ValueError."""
-    found = re.fullmatch(r"([*!])(\d{1,4})\1(.+)", text)
-    if found:
-        kind, count, pattern = found.groups()
+    match = re.fullmatch(r"([*!])(\d{1,4})\1(.+)", text)
+    if match:
+        kind, count, pattern = match.groups()
         repeats = len(re.findall(r"[*+?{]", pattern))
         if len(pattern) > PATTERN or repeats > REPEATS or "(" in pattern:
             raise ValueError(f"the pattern {pattern[:PATTERN]!r} may take too long to match")
@@ -79,6 +75,6 @@ def assign(
         at = 0
         for number, name in enumerate(streams):
             share = most // len(streams) + (number < most % len(streams))
-            owned[name] += [(topic, one) for one in partitions[at : at + share]]
+            owned[name] += [(topic, partition) for partition in partitions[at : at + share]]
             at += share
     return owned

@@ -1,4 +1,4 @@
-"""Offsets of groups in the registry: an entry a group, as JSON, for who coordinates and for consumers."""
+"""Offsets of groups in the registry: an entry for each group, as JSON, for coordinators and consumers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.designs.central_coordination.peers.interest import Partition
 
 
 def path_of(group: str) -> str:
-    """Where a group's offsets stand; 0.7 has them below the same folder.
+    """Return the path of a group's offsets; 0.7 uses the same folder.
 
     >>> path_of("a/b")
     '/consumers/a%2Fb'
@@ -20,22 +20,16 @@ def path_of(group: str) -> str:
 
 
 def load(registry: Registry, group: str) -> dict[Partition, int]:
-    """All offsets of a group. Raises ValueError for an entry that is none of offsets."""
+    """Return all offsets of a group. Raises ValueError for an invalid entry."""
     entry = registry.read(path_of(group))
     return {} if entry is None else _decoded(entry.data)
 
 
 def store(registry: Registry, group: str, offsets: Mapping[Partition, int]) -> None:
-    """Write some of a group's offsets; others stay. Raises ValueError as `load` does.
+    """Store some of a group's offsets, and keep the others. Raises ValueError as `load` does.
 
-    No offset goes back. A consumer that comes back from a long pause tells where it was, and nothing in
-    its answer says that others have owned the partition since: there are no generations.
-
-    >>> from barnabas.designs.brokers.registry import MemoryRegistry
-    >>> registry = MemoryRegistry()
-    >>> store(registry, "g", {("t", "0-0"): 1}); store(registry, "g", {("t", "0-0"): 0, ("t", "0-1"): 2})
-    >>> load(registry, "g")
-    {('t', '0-0'): 1, ('t', '0-1'): 2}
+    No offset goes back. A consumer that resumes after a long pause reports its position, and nothing in its
+    response shows that others have owned the partition since: there are no generations.
     """
     while True:
         entry = registry.read(path_of(group))
@@ -47,14 +41,16 @@ def store(registry: Registry, group: str, offsets: Mapping[Partition, int]) -> N
 
 
 def farthest(
-    before: Mapping[Partition, int], told: Mapping[Partition, int]
+    before: Mapping[Partition, int], reported: Mapping[Partition, int]
 ) -> dict[Partition, int]:
-    """Of each partition the larger offset.
+    """Return the larger offset of each partition.
 
     >>> farthest({("t", "0-0"): 5}, {("t", "0-0"): 3, ("t", "0-1"): 3})
     {('t', '0-0'): 5, ('t', '0-1'): 3}
     """
-    return dict(before) | {at: max(offset, before.get(at, offset)) for at, offset in told.items()}
+    return dict(before) | {
+        at: max(offset, before.get(at, offset)) for at, offset in reported.items()
+    }
 
 
 def _decoded(data: bytes) -> dict[Partition, int]:

@@ -1,4 +1,4 @@
-"""Which registrations a coordinator accepts."""
+"""The coordinator's check of registrations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ SESSION_LIMIT: Final = 3_600_000
 
 
 def refused(body: dict[str, Any], group: Group | None, least_session_ms: int) -> tuple[str, str]:
-    """The document's two checks, and what makes no sense at all: the error (NONE: accepted), and why."""
+    """Check a registration; return the error (NONE: accepted) and the reason.
+
+    These are the document's two checks, and a check for invalid values.
+    """
     if group is not None and body["consumer_id"] in group.consumers:
         return "DuplicateConsumerId", f"{body['group_id']} has a consumer with this id"
     session = body["session_timeout_ms"]

@@ -1,8 +1,8 @@
-"""Brokers of this protocol on asyncio: a port each, and a registry and an election that they share.
+"""Brokers of this protocol on asyncio: a port for each, a shared registry, and one election.
 
 async with Cluster(2, topics={"t": ("0-0", "0-1")}) as cluster:
     cluster.bootstrap        # ("127.0.0.1", port) of each
-    await cluster.grow("t", "1-0")    # in the registry; who coordinates hears of it
+    await cluster.grow("t", "1-0")    # in the registry, which notifies the coordinator
     await cluster.stop(1)    # it dies; if it coordinated, another one does
 """
 
@@ -44,9 +44,9 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         self._news = asyncio.Event()
         """The topics are to be read."""
         self._term: int | None = None
-        """In which it leads."""
+        """The term in which it leads."""
         self._asks: dict[str, deque[StoreOffsets | ReadOffsets]] = {}
-        """What is asked of the registry, by group: one behind the other, and no group waits for another."""
+        """Requests to the registry by group: in order, and groups do not wait for each other."""
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen. Raises OSError."""
@@ -54,15 +54,15 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         self._task = asyncio.create_task(self._follow())
 
     async def stop(self) -> None:
-        """Close all connections at once. Raises what ended the broker's reading of topics."""
+        """Close all connections at once. Raises the error that ended the reading of topics."""
         self._task.cancel()
         await super().stop()
         await asyncio.wait([self._task])
         if not self._task.cancelled():
             self._task.result()
 
-    def told(self, nodes: Mapping[int, Address], leaders: server.Leaders) -> None:
-        """Take note of the live brokers with their addresses, and of the leader."""
+    def set_cluster(self, nodes: Mapping[int, Address], leaders: server.Leaders) -> None:
+        """Set the live brokers with their addresses, and the leader."""
         leader = leaders[0]
         self.core.cluster(nodes, -1 if leader is None else leader.candidate)
         term = leader.term if leader is not None and leader.candidate == self.node else None
@@ -80,7 +80,7 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         call_in(self._loop, self._news.set)
 
     async def _follow(self) -> None:
-        """Who leads reads the topics before it coordinates, and again after each change."""
+        """Read the topics before coordinating, and again after each change, if this broker leads."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -93,23 +93,23 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
                 self._say(f"ERROR topics in the registry: {problem}")
                 self._loop.call_later(server.AGAIN, self._news.set)
                 continue
-            if term == self._term:  # else it was told meanwhile
+            if term == self._term:  # else it was notified meanwhile
                 begin = self.core.topics if self.core.coordinates else self.core.elected
                 self.listener.do(begin(topics, now_ms()))
 
     async def _carry_out(self, action: BrokerAction) -> None:
-        """Carry out an action. A question to the registry is put behind those of the same group."""
+        """Perform an action. A request to the registry is queued after those of the same group."""
         if not isinstance(action, StoreOffsets | ReadOffsets):
             await super()._carry_out(action)
         elif action.group in self._asks:
             self._asks[action.group].append(action)
         else:
             asks = self._asks[action.group] = deque((action,))
-            self.listener.beside(self._ask_registry(action.group, asks))
+            self.listener.run_concurrently(self._ask_registry(action.group, asks))
 
     async def _ask_registry(self, group: str, asks: deque[StoreOffsets | ReadOffsets]) -> None:
-        """Store or read offsets. What fails is that group's failure; the broker goes on with the others."""
-        while self._asks.get(group) is asks:  # else it has resigned: the groups that asked are gone
+        """Store or read offsets. A failure affects that group only."""
+        while self._asks.get(group) is asks:  # else it has resigned: the groups are gone
             if not asks:
                 del self._asks[group]
                 return
@@ -119,14 +119,14 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
                 if isinstance(action, StoreOffsets):
                     await asyncio.to_thread(store, self._registry, group, action.offsets)
                     continue
-                found = await asyncio.to_thread(load, self._registry, group)
+                offsets = await asyncio.to_thread(load, self._registry, group)
             except Exception as problem:  # noqa: BLE001 - registries have errors of their own
                 if self._asks.get(group) is asks:
-                    why = f"offsets of {group} in the registry: {problem}"
-                    self.listener.do(self.core.no_offsets(group, why, now_ms()))
+                    reason = f"offsets of {group} in the registry: {problem}"
+                    self.listener.do(self.core.no_offsets(group, reason, now_ms()))
                 continue
             if self._asks.get(group) is asks:
-                self.listener.do(self.core.offsets(action, found, now_ms()))
+                self.listener.do(self.core.offsets(action, offsets, now_ms()))
 
 
 class Cluster(cluster.Cluster[BrokerServer]):

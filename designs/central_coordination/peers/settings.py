@@ -1,4 +1,4 @@
-"""Configuration of both sides. `option` has the document's words where it lists an option."""
+"""Configuration of both sides. `option` quotes the document where it lists an option."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class BrokerSettings:
     """A broker's configuration; it matters while it coordinates. Raises ValueError."""
 
     rebalance_threads: int = field(default=4, metadata={"option": "Rebalancing threadpool size"})
-    """As many rebalance queues: one group of each is rebalanced at a time."""
+    """The number of rebalance queues: one group of each is rebalanced at a time."""
     processor_threads: int = field(default=1, metadata={"option": "Socket server threadpool size"})
-    """Known, and of no effect: one event loop reads and writes all connections."""
+    """Accepted without effect: one event loop reads and writes all connections."""
     min_session_timeout_ms: int = field(
         default=1_000, metadata={"option": "Minimum viable value for consumer session timeout"}
     )
@@ -47,14 +47,12 @@ class ConsumerSettings:
     auto_offset_reset: str = "largest"
     session_timeout_ms: int = 6_000
     silence_ms: int | None = None
-    """Without a request for so long it takes the connection for lost; None: half the session.
-
-    A ping comes every third, so it has gone within a third after one did not come, as the document has it.
-    The coordinator gives its partitions to others two thirds after it sent what was not answered: by then
-    it has stopped, though what was sent was up to a sixth of the session under way.
-    """
+    """Milliseconds without a request after which the connection counts as lost; None: half the session. A
+    ping comes every third, so the consumer has gone within a third after a missing one, as the document
+    requires. The coordinator reassigns its partitions two thirds after an unanswered request: by then the
+    consumer has stopped, even if the request was in flight for up to a sixth of the session."""
     request_timeout_ms: int = 3_000
-    """Of connecting, and of its two requests."""
+    """The timeout of connecting, and of its two requests."""
     backoff_ms: int = 100
 
     def __post_init__(self) -> None:
@@ -63,5 +61,5 @@ class ConsumerSettings:
 
     @property
     def silence(self) -> int:
-        """ms without a request after which the coordinator is taken for dead."""
+        """Return the ms without a request after which the coordinator is considered dead."""
         return self.session_timeout_ms // 2 if self.silence_ms is None else self.silence_ms

@@ -24,10 +24,10 @@ def request(api: str, body: dict[str, Any] | None = None) -> bytes:
 def read_request(frame: bytes) -> tuple[str, dict[str, Any]]:
     """Return API and body of a frame without its size. Raises Malformed."""
     try:
-        found = decode_frame(CENTRAL_COORDINATION, frame, "request")
+        decoded = decode_frame(CENTRAL_COORDINATION, frame, "request")
     except LookupError as problem:
         raise Malformed("request_type_id", 0, str(problem)) from None
-    return found.api, found.body
+    return decoded.api, decoded.body
 
 
 def response(
@@ -39,9 +39,9 @@ def response(
     """
     if error != "NONE":
         return struct.pack(">ih", 2, CODES[error])
-    kind = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
+    layout = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
     header = {"error_code": 0}
-    frame = DialectFrame("response", api, header, body or {}, kind)
+    frame = DialectFrame("response", api, header, body or {}, layout)
     return encode_frame(CENTRAL_COORDINATION, frame)
 
 
@@ -55,5 +55,7 @@ def read_response(frame: bytes, api: str, *, offsets: bool = True) -> tuple[str,
     error = NAMES.get(int.from_bytes(frame[:2], signed=True), "Unknown")
     if error != "NONE":
         return error, {}
-    kind = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
-    return error, decode_frame(CENTRAL_COORDINATION, frame, "response", api=api, response=kind).body
+    layout = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
+    return error, decode_frame(
+        CENTRAL_COORDINATION, frame, "response", api=api, response=layout
+    ).body

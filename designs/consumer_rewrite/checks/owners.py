@@ -1,4 +1,4 @@
-"""`rewrite_owners`: in a generation, the coordinator of the rewrite gives each partition to one consumer."""
+"""`rewrite_owners`: in a generation, the coordinator assigns each partition to one consumer."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ class _Generation:
     number: int
     losses: int
     since: int
-    """When the first consumer knew of it, in ns since the epoch."""
+    """The time from which the first consumer knew it, in ns since the epoch."""
     evidence: Evidence
 
 
 _Owners = Memory[tuple[str, int, int, str, int], tuple[str, Evidence]]
-"""By group, generation, losses, topic and partition: the owner."""
+"""The owner by group, generation, losses, topic and partition."""
 
 
 def rewrite_owners(_: NoSettings) -> See:
-    """Two owners of a partition, generations that go back, commits of another one that were taken."""
+    """Find partitions with two owners, decreasing generations, and accepted commits of other generations."""
     groups: Memory[str, _Generation] = Memory()
     owners: _Owners = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = step(exchange)
-        if seen is None or seen.answer != NONE:
+        message = step(exchange)
+        if message is None or message.answer != NONE:
             return
-        group = seen.request["group_id"]
+        group = message.request["group_id"]
         known = groups.get(group)
         if known is not None and known.losses != exchange.losses:
             known = groups.pop(group, None) and None
-        if seen.api == "JoinGroup":
-            number = seen.response["group_generation_id"]
+        if message.api == "JoinGroup":
+            number = message.response["group_generation_id"]
             if known is None or number > known.number:
-                known = _Generation(number, exchange.losses, seen.end, evidence(exchange))
+                known = _Generation(number, exchange.losses, message.end, evidence(exchange))
                 groups[group] = known
             if number < known.number:
                 if exchange.ts > known.since:
@@ -55,9 +55,9 @@ def rewrite_owners(_: NoSettings) -> See:
                         (known.evidence, evidence(exchange)),
                     )
                 return
-            yield from _owned(exchange, seen, group, known, owners)
-        elif seen.api == "OffsetCommit" and known is not None:
-            number = seen.request["group_generation_id"]
+            yield from _owned(exchange, message, group, known, owners)
+        elif message.api == "OffsetCommit" and known is not None:
+            number = message.request["group_generation_id"]
             if number != known.number and exchange.ts > known.since:
                 yield Finding(
                     "error",
@@ -72,13 +72,13 @@ def rewrite_owners(_: NoSettings) -> See:
 
 
 def _owned(
-    exchange: Exchange, seen: Step, group: str, known: _Generation, owners: _Owners
+    exchange: Exchange, message: Step, group: str, known: _Generation, owners: _Owners
 ) -> Iterator[Finding]:
-    name = seen.response["consumer_id"]
-    for topic in seen.response["assigned_partitions"]:
+    name = message.response["consumer_id"]
+    for topic in message.response["assigned_partitions"]:
         for number in topic["partitions"]:
-            place = (group, known.number, known.losses, topic["topic"], number)
-            owner = owners.setdefault(place, (name, evidence(exchange)))
+            owned_partition = (group, known.number, known.losses, topic["topic"], number)
+            owner = owners.setdefault(owned_partition, (name, evidence(exchange)))
             if owner[0] != name:
                 yield Finding(
                     "error",

@@ -1,7 +1,7 @@
 """`rewrite_states`: consumers of the rewrite take only the steps of `states.py`.
 
-A capture does not show everything that moves a consumer: what it can't show may have happened. So a
-consumer is in any of several states, and has broken the table when none of them remains.
+A capture does not show everything that changes a consumer's state: invisible steps may have happened. So a
+consumer is in any of several states, and violates the table when none of them remains.
 """
 
 from __future__ import annotations
@@ -23,59 +23,59 @@ from barnabas.designs.consumer_rewrite.states import (
 from barnabas.specs.groups.table import NONE
 
 UNSEEN: Final = (*CONSUMER_EVENTS, "ConsumerMetadata")
-"""What moves a consumer and can't be told to be its own: discovery names a group and no consumer."""
+"""Steps of a consumer that a capture does not show: discovery names a group and no consumer."""
 
 
 @dataclass(slots=True)
 class _Consumer:
     states: frozenset[str]
     since: int
-    """When the consumer knew, in ns since the epoch."""
+    """The time from which the consumer knew, in ns since the epoch."""
     losses: int
     evidence: Evidence
 
 
 def reachable(states: frozenset[str]) -> frozenset[str]:
-    """These states, and those that a consumer may have got to unseen."""
-    found, new = states, states
+    """Return these states, and those that a consumer may have reached by invisible steps."""
+    reached, new = states, states
     while new:
         steps = {REWRITE_CONSUMER.step(state, event, NONE) for state in new for event in UNSEEN}
-        new = frozenset(one for one in steps if one is not None) - found
-        found |= new
-    return found
+        new = frozenset(next_state for next_state in steps if next_state is not None) - reached
+        reached |= new
+    return reached
 
 
 def rewrite_states(_: NoSettings) -> See:
-    """Requests that a consumer must not send in any state that it may be in."""
+    """Find requests that are not allowed in any state that a consumer may be in."""
     consumers: Memory[tuple[str, str], _Consumer] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = step(exchange)
-        if seen is None:
+        message = step(exchange)
+        if message is None:
             return
-        group, name = seen.request["group_id"], seen.request["consumer_id"]
-        given = seen.response.get("consumer_id", "")
-        key = (group, name or given)
+        group, name = message.request["group_id"], message.request["consumer_id"]
+        assigned_id = message.response.get("consumer_id", "")
+        key = (group, name or assigned_id)
         known = consumers.get(key)
         if known is None or known.losses != exchange.losses:
             consumers.pop(key, None)
-            if seen.api == "JoinGroup" and seen.answer == NONE:
+            if message.api == "JoinGroup" and message.answer == NONE:
                 consumers[key] = _Consumer(
-                    frozenset({PART_OF_GROUP}), seen.end, exchange.losses, evidence(exchange)
+                    frozenset({PART_OF_GROUP}), message.end, exchange.losses, evidence(exchange)
                 )
             return
-        if seen.api == "LeaveGroup":
-            if seen.answer == NONE:
+        if message.api == "LeaveGroup":
+            if message.answer == NONE:
                 consumers.pop(key, None)
             return
         before = reachable(known.states)
-        steps = {REWRITE_CONSUMER.step(state, seen.api, seen.answer) for state in before}
-        after = frozenset(one for one in steps if one is not None)
+        steps = {REWRITE_CONSUMER.step(state, message.api, message.answer) for state in before}
+        after = frozenset(next_state for next_state in steps if next_state is not None)
         if not after:
             if exchange.ts > known.since:
                 yield Finding(
-                    "error" if seen.answer == NONE else "warning",
-                    f"group {group}: {seen.api} of consumer {key[1]} ({seen.answer}) is not "
+                    "error" if message.answer == NONE else "warning",
+                    f"group {group}: {message.api} of consumer {key[1]} ({message.answer}) is not "
                     f"allowed in state {' or '.join(sorted(known.states))}",
                     "After IllegalGeneration a consumer must stop, commit and rejoin before "
                     "anything else.",
@@ -83,7 +83,7 @@ def rewrite_states(_: NoSettings) -> See:
                 )
             return
         if after != known.states:
-            known.since, known.evidence = seen.end, evidence(exchange)
+            known.since, known.evidence = message.end, evidence(exchange)
         known.states = after
 
     return see

@@ -13,13 +13,13 @@ from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.exchange import DialectExchange
 
 POLL: Final = 0.05
-"""Seconds that a poll takes at most."""
+"""The longest poll in seconds."""
 
 
 @contextlib.asynccontextmanager
 async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.Event]]:
     """Let consumers poll, except those with a cleared event; the events are by client id."""
-    awake = {one.core.settings.client_id: asyncio.Event() for one in clients}
+    awake = {polled_client.core.settings.client_id: asyncio.Event() for polled_client in clients}
 
     async def work(client: Client) -> None:
         while True:
@@ -41,12 +41,17 @@ async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.
 
 def consumers(address: Address, group: str, names: Iterable[str], **settings: Any) -> list[Client]:
     """Start consumers of a group; their client ids are GROUP-NAME."""
-    found = []
+    clients = []
     for name in names:
-        about = {"topics": ("t",), "client_id": f"{group}-{name}", "backoff_ms": 20, **settings}
-        found.append(Client(ConsumerSettings(group, (address,), **about)))
-        found[-1].start()
-    return found
+        client_settings = {
+            "topics": ("t",),
+            "client_id": f"{group}-{name}",
+            "backoff_ms": 20,
+            **settings,
+        }
+        clients.append(Client(ConsumerSettings(group, (address,), **client_settings)))
+        clients[-1].start()
+    return clients
 
 
 def generation(join: DialectExchange) -> int:
@@ -55,7 +60,7 @@ def generation(join: DialectExchange) -> int:
 
 
 def shared(clients: Iterable[Client], partitions: int) -> bool:
-    """Check that consumers own so many partitions, each once, in one generation."""
-    owned = [at for one in clients for at in one.partitions]
-    generations = {one.generation for one in clients}
+    """Check that consumers own `partitions` partitions, each once, in one generation."""
+    owned = [at for client in clients for at in client.partitions]
+    generations = {client.generation for client in clients}
     return len(generations) == 1 and len(owned) == len(set(owned)) == partitions

@@ -1,7 +1,7 @@
 """A coordinator of the consumer rewrite dies in each of the five phases of a rebalance (document 000).
 
-It dies between two of its actions: what stands before is done, nothing behind it. Which action that is
-makes the phase. It belongs to document 000, whose peers run here; no Kafka takes part.
+It dies between two of its actions, which determines the phase: earlier actions are done, later ones are not.
+It belongs to document 000, whose peers run here; no Kafka takes part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.brokers.listener import Address, Send
 from barnabas.designs.consumer_rewrite.experiments import consumers
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Write
@@ -43,7 +43,7 @@ SHORT: Final = {"session": 500, "rounds": 1}
 REWRITE: Final[Dialect] = dialect("rewrite-0.8.2")
 
 
-def told(action: BrokerAction, _: int) -> bool:
+def refuses_heartbeat(action: BrokerAction, _: int) -> bool:
     """Check for a HeartbeatResponse with IllegalGeneration: no other message is as short."""
     code = CODES["IllegalGeneration"].to_bytes(2)
     return isinstance(action, Send) and len(action.data) == 10 and action.data[8:] == code
@@ -68,8 +68,8 @@ def writes(action: BrokerAction, before: int) -> bool:
 Kind = Callable[[BrokerAction, int], bool]
 """An action, and the generation before the rebalance."""
 PHASES: Final[tuple[tuple[str, Kind, int, str], ...]] = (
-    ("1: notified", told, 1, "before it told anybody"),
-    ("2: telling", told, 2, "when it had told one consumer"),
+    ("1: notified", refuses_heartbeat, 1, "before it told anybody"),
+    ("2: telling", refuses_heartbeat, 2, "when it had told one consumer"),
     ("3: joining", writes, 1, "when all had joined, before the write"),
     ("4: decided", joined, 1, "behind the write, before any answer"),
     ("5: answered", joined, 2, "when one consumer had its answer"),
@@ -82,103 +82,113 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(SHORT, session=SESSION_MS, rounds=ROUNDS)
     runs, exchanges = asyncio.run(_rounds(bench, how))
     pictures: dict[str, Any] = {}
-    for one in runs:
-        died, group = one.pop("died"), one.pop("group")
-        own = [each for each in exchanges if each.request.get("group_id") == group]
-        one |= _seen(own, died)
-        pictures.setdefault(one["phase"], design_steps(_around(own, died)))
+    for each_run in runs:
+        died, group = each_run.pop("died"), each_run.pop("group")
+        group_exchanges = [each for each in exchanges if each.request.get("group_id") == group]
+        each_run |= _consequences(group_exchanges, died)
+        pictures.setdefault(each_run["phase"], design_steps(_around(group_exchanges, died)))
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
 async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[DialectExchange]]:
-    trap = experimenting.Trap()
+    trap = experiment_support.Trap()
     async with Cluster(2, topics={}, watch=trap.watch) as cluster:
 
         async def each(
             address: Address, number: int, phase: str, kind: Kind, ordinal: int, _: str
         ) -> Run:
             group = f"{phase[0]}-{number}"
-            about = {"topics": (f"topic-{group}",), "heartbeat_frequency": 10}
+            settings = {"topics": (f"topic-{group}",), "heartbeat_frequency": 10}
             clients = consumers.consumers(
-                address, group, "abc"[:MEMBERS], session_timeout_ms=how["session"], **about
+                address, group, "abc"[:MEMBERS], session_timeout_ms=how["session"], **settings
             )
             async with consumers.polling(clients):
-                found = await _one(cluster, trap, clients, group, kind, ordinal)
-            return {"phase": phase, "round": number, "group": group, **found}
+                times = await _run_group(cluster, trap, clients, group, kind, ordinal)
+            return {"phase": phase, "round": number, "group": group, **times}
 
-        return await experimenting.rounds(
+        return await experiment_support.rounds(
             bench, cluster.bootstrap, "rewrite-0.8.2", how["rounds"], PHASES, each
         )
 
 
-async def _one(
+async def _run_group(
     cluster: Cluster,
-    trap: experimenting.Trap,
+    trap: experiment_support.Trap,
     clients: list[Client],
     group: str,
     kind: Kind,
     ordinal: int,
 ) -> Run:
-    """Stop the coordinator, see how the consumers recover, and start the broker again."""
+    """Stop the coordinator, observe how the consumers recover, and start the broker again."""
     topic = f"topic-{group}"
     await cluster.partitions(topic, PARTITIONS)
-    await experimenting.until(lambda: consumers.shared(clients, PARTITIONS), f"group {group}")
+    await experiment_support.until(lambda: consumers.shared(clients, PARTITIONS), f"group {group}")
     before = clients[0].generation
-    wanted = {(topic, number): 100 + number for number in range(PARTITIONS)}
-    for one in clients:
-        for at in one.partitions:
-            one.consumed(at, wanted[at])
-        one.commit()
+    expected = {(topic, number): 100 + number for number in range(PARTITIONS)}
+    for client in clients:
+        for at in client.partitions:
+            client.consumed(at, expected[at])
+        client.commit()
 
     def committed() -> bool:
         entry = cluster.registry.read(path_of(group))
         offsets = {} if entry is None else decode(entry.data).offsets
-        return {at: one.offset for at, one in offsets.items()} == wanted
+        return {at: client.offset for at, client in offsets.items()} == expected
 
-    await experimenting.until(committed, f"what {group} commits")
+    await experiment_support.until(committed, f"what {group} commits")
     node = cluster.coordinator(group)
     assert node is not None  # noqa: S101 - it has just answered
     address = cluster.servers[node].listener.address
     trap.arm(node, lambda action: kind(action, before), ordinal)
     await cluster.partitions(topic, PARTITIONS + 1)
-    await asyncio.wait_for(trap.sprung.wait(), experimenting.PATIENCE)
+    await asyncio.wait_for(trap.sprung.wait(), experiment_support.PATIENCE)
     died = trap.died_at
     await cluster.stop(node)
-    await experimenting.until(
+    await experiment_support.until(
         lambda: consumers.shared(clients, PARTITIONS + 1), f"group {group} after the death"
     )
     ms = (time.time_ns() - died) / 1e6
-    offsets = {at: offset for one in clients for at, offset in one.partitions.items()}
+    offsets = {at: offset for client in clients for at, offset in client.partitions.items()}
     await cluster.start(node, address)
-    new = {generation for one in clients for generation, _ in one.history if generation > before}
+    new = {
+        generation for client in clients for generation, _ in client.history if generation > before
+    }
     return {
         "died": died,
         "ms": round(ms, 1),
-        "generations": [one - before for one in sorted(new)],
-        "positions_kept": sum(offsets.get(at) == offset for at, offset in wanted.items()),
+        "generations": [client - before for client in sorted(new)],
+        "positions_kept": sum(offsets.get(at) == offset for at, offset in expected.items()),
     }
 
 
 def _around(exchanges: list[DialectExchange], died: int) -> list[DialectExchange]:
     """Return the exchanges in flight when the coordinator died, and later ones until all had joined."""
-    joined_at = max((one.end or 0 for one in exchanges if one.api == "JoinGroup"), default=0)
+    joined_at = max(
+        (exchange.end or 0 for exchange in exchanges if exchange.api == "JoinGroup"), default=0
+    )
     apis = ("ConsumerMetadata", "Heartbeat", "JoinGroup")
     return [
-        one
-        for one in exchanges
-        if one.api in apis and (one.end or died) >= died - 30_000_000 and one.ts <= joined_at
+        exchange
+        for exchange in exchanges
+        if exchange.api in apis
+        and (exchange.end or died) >= died - 30_000_000
+        and exchange.ts <= joined_at
     ]
 
 
-def _seen(exchanges: list[DialectExchange], died: int) -> Run:
+def _consequences(exchanges: list[DialectExchange], died: int) -> Run:
     """Return the errors after the death, and how many partitions had two owners."""
-    errors = Counter(f"{one.api} {one.error}" for one in exchanges if one.error and one.ts >= died)
+    errors = Counter(
+        f"{exchange.api} {exchange.error}"
+        for exchange in exchanges
+        if exchange.error and exchange.ts >= died
+    )
     owners: dict[tuple[int, int], set[str]] = defaultdict(set)
-    for one in exchanges:
-        if one.api == "JoinGroup" and one.error == "" and one.response is not None:
-            for topic in one.response["assigned_partitions"]:
+    for exchange in exchanges:
+        if exchange.api == "JoinGroup" and exchange.error == "" and exchange.response is not None:
+            for topic in exchange.response["assigned_partitions"]:
                 for number in topic["partitions"]:
-                    owners[one.response["group_generation_id"], number].add(one.client)
+                    owners[exchange.response["group_generation_id"], number].add(exchange.client)
     owned_twice = sum(len(names) > 1 for names in owners.values())
     return {"errors": dict(errors), "owned_twice": owned_twice}
 
@@ -187,7 +197,7 @@ def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     fourth = select(runs, phase=PHASES[3][0])
-    old = sum(one["errors"].get("Heartbeat IllegalGeneration", 0) for one in fourth)
+    old = sum(each_run["errors"].get("Heartbeat IllegalGeneration", 0) for each_run in fourth)
     return paragraphs(
         f"Peers of the draft rewrite-0.8.2: two brokers, {MEMBERS} consumers (session timeout "
         f"{how['session']} ms, 10 heartbeats in it), {PARTITIONS} partitions; one more partition is "
@@ -195,7 +205,7 @@ def write(measured: Measured) -> str:
         "what consumers were told, in all rounds together, is from the captures, after the death.",
         table_of(runs, {
             "phase": "phase",
-            "it died": lambda own: next(when for name, *_, when in PHASES if name == own[0]["phase"]),
+            "it died": lambda cell: next(when for name, *_, when in PHASES if name == cell[0]["phase"]),
             "until all own all (ms): median, slowest": median_and_most("ms"),
             "generations given after it": _generations,
             "what consumers were told": _errors,
@@ -216,13 +226,15 @@ def write(measured: Measured) -> str:
     )  # fmt: skip
 
 
-def _generations(own: list[Run]) -> str:
-    given = Counter(", ".join(f"+{number}" for number in one["generations"]) for one in own)
-    return "; ".join(f"{said} ({count})" for said, count in sorted(given.items()))
+def _generations(cell_runs: list[Run]) -> str:
+    counts_by_steps = Counter(
+        ", ".join(f"+{number}" for number in run["generations"]) for run in cell_runs
+    )
+    return "; ".join(f"{steps} ({count})" for steps, count in sorted(counts_by_steps.items()))
 
 
-def _errors(own: list[Run]) -> str:
-    return counts(sum((Counter(one["errors"]) for one in own), Counter()), "no error")
+def _errors(cell_runs: list[Run]) -> str:
+    return counts(sum((Counter(run["errors"]) for run in cell_runs), Counter()), "no error")
 
 
 def drawn(measured: Measured) -> dict[str, str]:

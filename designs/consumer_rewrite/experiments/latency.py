@@ -1,13 +1,13 @@
-"""What bounds the time that a rebalance of the consumer rewrite takes, by its document (000).
+"""The bounds of the rebalance latency of the consumer rewrite, by its document (000).
 
 "The heartbeat.frequency puts a lower bound on the rebalance latency since the co-ordinator notifies a
-consumer regarding a rebalance operation through the heartbeat response"; a JoinGroup with an empty
-consumer id makes the coordinator wait "a full session.timeout.ms".
+consumer regarding a rebalance operation through the heartbeat response"; a JoinGroup with an empty consumer
+id makes the coordinator wait "a full session.timeout.ms".
 
-Groups of all arms are at work at one coordinator; a partition more makes all of them rebalance at once.
-A heartbeat.frequency of 1 is a case of its own: the next heartbeat is due when the session is just over.
-Such a group is left alone for a while, beside one with the least frequency of the others.
-It belongs to document 000, whose peers run here; no Kafka takes part.
+Groups of all arms run at one coordinator; a new partition makes all of them rebalance at once. A
+heartbeat.frequency of 1 is a case of its own: the next heartbeat is due when the session is just over. Such a
+group is left alone for a while, next to one with the least frequency of the others. It belongs to document
+000, whose peers run here; no Kafka takes part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from barnabas.designs import experimenting
+from barnabas.designs import experiment_support
 from barnabas.designs.consumer_rewrite.experiments import consumers
 from barnabas.designs.consumer_rewrite.peers.client import Client
 from barnabas.designs.consumer_rewrite.peers.server import Cluster
@@ -60,13 +60,13 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(
         SHORT, session=SESSION_MS, frequencies=FREQUENCIES, rounds=ROUNDS, sessions=SESSIONS
     )
-    begun, left, exchanges = asyncio.run(_rounds(bench, how))
+    begun, departed, exchanges = asyncio.run(_rounds(bench, how))
 
     def of(group: str, begin: int, end: int = sys.maxsize) -> list[DialectExchange]:
         return [
-            one
-            for one in exchanges
-            if one.request.get("group_id") == group and begin <= one.ts < end
+            exchange
+            for exchange in exchanges
+            if exchange.request.get("group_id") == group and begin <= exchange.ts < end
         ]
 
     runs = [
@@ -77,9 +77,10 @@ def run(bench: Bench) -> Measured:
         for number, (begin, end) in enumerate(pairwise([*begun, sys.maxsize]))
     ]
     alone = [
-        {"frequency": frequency, **unrest(of(alone_name(frequency), left))} for frequency in ALONE
+        {"frequency": frequency, **quiet_counts(of(alone_name(frequency), departed))}
+        for frequency in ALONE
     ]
-    drawn = design_steps(told(of(name_of(WITH, DRAWN), begun[-1])))
+    drawn = design_steps(refusal_to_join(of(name_of(WITH, DRAWN), begun[-1])))
     return {"how": how, "runs": runs, "alone": alone, "drawn": drawn}
 
 
@@ -93,37 +94,49 @@ def alone_name(frequency: int) -> str:
     return f"alone-{frequency}"
 
 
-def unrest(within: Sequence[DialectExchange]) -> dict[str, Any]:
+def quiet_counts(within: Sequence[DialectExchange]) -> dict[str, Any]:
     """Count what an undisturbed group does: heartbeats by their answers, joins, generations."""
     beats = Counter(
-        "no answer" if one.end is None else one.error or "no error"
-        for one in within
-        if one.api == "Heartbeat"
+        "no answer" if exchange.end is None else exchange.error or "no error"
+        for exchange in within
+        if exchange.api == "Heartbeat"
     )
-    joins = [one for one in within if one.api == "JoinGroup" and one.error == ""]
-    generations = {consumers.generation(one) for one in joins}
+    joins = [
+        exchange for exchange in within if exchange.api == "JoinGroup" and exchange.error == ""
+    ]
+    generations = {consumers.generation(exchange) for exchange in joins}
     return {"heartbeats": dict(beats), "joins": len(joins), "generations": len(generations)}
 
 
-def told(own: list[DialectExchange]) -> list[DialectExchange]:
+def refusal_to_join(exchanges: list[DialectExchange]) -> list[DialectExchange]:
     """Return a group's exchanges from the first refused heartbeat to the last join's answer."""
-    refused = [one.ts for one in own if one.error == "IllegalGeneration"]
-    joined = [one.end for one in own if one.api == "JoinGroup" and one.end]
+    refused = [exchange.ts for exchange in exchanges if exchange.error == "IllegalGeneration"]
+    joined = [
+        exchange.end for exchange in exchanges if exchange.api == "JoinGroup" and exchange.end
+    ]
     if not (refused and joined):
         return []
-    return [one for one in own if min(refused) <= one.ts <= max(joined)]
+    return [exchange for exchange in exchanges if min(refused) <= exchange.ts <= max(joined)]
 
 
 def parts(within: list[DialectExchange], begin: int) -> dict[str, Any]:
-    """Return the time (ms) until the last consumer was told, had joined, was answered."""
-    refused = [one.end for one in within if one.error == "IllegalGeneration" and one.end]
-    joins = [one for one in within if one.api == "JoinGroup" and one.error == ""]
+    """Return the times (ms) until the last consumer was notified, had joined, and had its response."""
+    refused = [
+        exchange.end
+        for exchange in within
+        if exchange.error == "IllegalGeneration" and exchange.end
+    ]
+    joins = [
+        exchange for exchange in within if exchange.api == "JoinGroup" and exchange.error == ""
+    ]
     return {
         "told_ms": _ms(max(refused, default=None), begin),
-        "joined_ms": _ms(max((one.ts for one in joins), default=None), begin),
-        "answered_ms": _ms(max((one.end for one in joins if one.end), default=None), begin),
+        "joined_ms": _ms(max((exchange.ts for exchange in joins), default=None), begin),
+        "answered_ms": _ms(
+            max((exchange.end for exchange in joins if exchange.end), default=None), begin
+        ),
         "joins": len(joins),
-        "generations": sorted({consumers.generation(one) for one in joins}),
+        "generations": sorted({consumers.generation(exchange) for exchange in joins}),
     }
 
 
@@ -139,7 +152,7 @@ async def _rounds(
     session, count = how["session"] / 1e3, MEMBERS
     async with (
         Cluster(1, topics={"t": MEMBERS}) as cluster,
-        experimenting.passing(bench, cluster.bootstrap, "rewrite-0.8.2") as proxy,
+        experiment_support.passing(bench, cluster.bootstrap, "rewrite-0.8.2") as proxy,
     ):
 
         def start(name: str, frequency: int, **more: Any) -> list[Client]:
@@ -155,8 +168,8 @@ async def _rounds(
         def settled() -> bool:
             return all(consumers.shared(group, count) for group in groups)
 
-        async with consumers.polling([one for group in groups for one in group]):
-            await experimenting.until(settled, "a group of each arm")
+        async with consumers.polling([member for group in groups for member in group]):
+            await experiment_support.until(settled, "a group of each arm")
             for number in range(how["rounds"]):
                 bench.step(number, how["rounds"] + 1, "rebalances")
                 # anywhere between two heartbeats
@@ -164,15 +177,17 @@ async def _rounds(
                 count += 1
                 begun.append(time.time_ns())
                 await cluster.partitions("t", count)
-                await experimenting.until(settled, f"rebalance {number}")
+                await experiment_support.until(settled, f"rebalance {number}")
         bench.step(how["rounds"], how["rounds"] + 1, "groups that are left alone")
-        quiet = [one for frequency in ALONE for one in start(alone_name(frequency), frequency)]
+        quiet = [
+            member for frequency in ALONE for member in start(alone_name(frequency), frequency)
+        ]
         async with consumers.polling(quiet):
             # until all have joined for the first time
             await asyncio.sleep(2 * session)
-            left = time.time_ns()
+            departed = time.time_ns()
             await asyncio.sleep(how["sessions"] * session)
-    return begun, left, experimenting.seen(proxy, "rewrite-0.8.2")
+    return begun, departed, experiment_support.captured_exchanges(proxy, "rewrite-0.8.2")
 
 
 def write(measured: Measured) -> str:
@@ -194,28 +209,28 @@ def write(measured: Measured) -> str:
         table_of(runs, {
             "JoinGroup": "arm",
             "heartbeat.frequency": "frequency",
-            "interval (ms)": lambda own: f"{session / own[0]['frequency']:.0f}",
+            "interval (ms)": lambda cell_runs: f"{session / cell_runs[0]['frequency']:.0f}",
             "last one told (ms)": middle_of("told_ms"),
-            "told within an interval": lambda own: share_of(
-                lambda one: one["told_ms"] <= session / one["frequency"]
-            )([one for one in own if one["told_ms"] is not None]),
+            "told within an interval": lambda cell_runs: share_of(
+                lambda each_run: each_run["told_ms"] <= session / each_run["frequency"]
+            )([each_run for each_run in cell_runs if each_run["told_ms"] is not None]),
             "last one answered (ms)": middle_of("answered_ms"),
-            "slowest": lambda own: f"{max(figures(own, 'answered_ms')):.0f}",
-            "rebalances in one round": of_runs(lambda one: len(one["generations"]) == 1),
+            "slowest": lambda cell_runs: f"{max(figures(cell_runs, 'answered_ms')):.0f}",
+            "rebalances in one round": of_runs(lambda each_run: len(each_run["generations"]) == 1),
         }),
         "## What follows",
         bullets([
-            f"With consumer ids the last one is answered {middle(_behind(runs, WITH))} ms after the "
+            f"With consumer ids the last one is answered {middle(_delays(runs, WITH))} ms after the "
             f"last one was told: the rebalance takes {low} ms at a frequency of {ends[0]}, "
             f"{high} ms at {ends[1]}. What bounds it is the interval between two heartbeats, as "
             "the document has it.",
             f"Without them it takes {low_without} ms at {ends[0]} and {high_without} ms at "
-            f"{ends[1]}, of which {middle(_behind(runs, WITHOUT))} ms are behind the moment when the last "
+            f"{ends[1]}, of which {middle(_delays(runs, WITHOUT))} ms are behind the moment when the last "
             "one was told: the coordinator can't tell who has joined, and waits until the sessions of the "
             f"consumers that it knows are over ({session} ms behind their last heartbeat). A higher "
             "frequency shortens what comes before that, and nothing else.",
             f"A group in which nothing happens, for {how['sessions']} session timeouts "
-            f"({how['sessions'] * session / 1e3:g} s): {'; '.join(map(_left_alone, measured['alone']))}. At "
+            f"({how['sessions'] * session / 1e3:g} s): {'; '.join(map(_quiet, measured['alone']))}. At "
             "1 the next heartbeat is due when the session that the last one began is over: so such groups "
             "are not in the table.",
         ]),
@@ -224,22 +239,22 @@ def write(measured: Measured) -> str:
     )  # fmt: skip
 
 
-def _behind(runs: list[Run], arm: str) -> list[float]:
-    """Return the times between the last consumer that was told and the last that was answered."""
+def _delays(runs: list[Run], arm: str) -> list[float]:
+    """Return the times between the last notified consumer and the last response."""
     return [
-        one["answered_ms"] - one["told_ms"]
-        for one in select(runs, arm=arm)
-        if None not in (one["told_ms"], one["answered_ms"])
+        each_run["answered_ms"] - each_run["told_ms"]
+        for each_run in select(runs, arm=arm)
+        if None not in (each_run["told_ms"], each_run["answered_ms"])
     ]
 
 
-def _left_alone(one: Run) -> str:
-    """Write what happened in a group that was left alone."""
-    beats = dict(sorted(one["heartbeats"].items()))
+def _quiet(run: Run) -> str:
+    """Describe what happened in a group that was left alone."""
+    beats = dict(sorted(run["heartbeats"].items()))
     total, good = sum(beats.values()), beats.pop("no error", 0)
     errors = ", ".join(f"{count} {name}" for name, count in beats.items())
     return (
-        f"at a frequency of {one['frequency']} it had {one['generations']} new generations, and of "
+        f"at a frequency of {run['frequency']} it had {run['generations']} new generations, and of "
         f"{total} heartbeats {good} were answered without an error"
     ) + (f" ({errors})" if errors else "")
 

@@ -1,4 +1,4 @@
-"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two."""
+"""The actions of the cores. They are performed in order; a peer may die between any two."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from barnabas.designs.consuming.dialer import Connect, Disconnect, Transmit
 class Write:
     """Replace the group's entry, if it still has this version; then call `Broker.written`.
 
-    If it has not, somebody else coordinates the group: nothing that stands behind may be done.
+    With another version, another broker coordinates the group: no later action may be performed.
     """
 
     group: str
     data: bytes
     version: int
     generation: int
-    """Of the request that is the reason, or the new one: for who looks on."""
+    """The generation of the request, or the new one: for observers."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Load:
 
 @dataclass(frozen=True)
 class ReadTopics:
-    """Read which topics there are, with their partitions, then call `Broker.topics`."""
+    """Read all topics with their partitions, then call `Broker.topics`."""
 
 
 BrokerAction = Send | Close | Write | Load | ReadTopics | Log
@@ -40,7 +40,7 @@ BrokerAction = Send | Close | Write | Load | ReadTopics | Log
 
 @dataclass(frozen=True)
 class Consume:
-    """The application gets these partitions and fetches from these offsets on."""
+    """Let the application fetch these partitions from these offsets on."""
 
     generation: int
     start: dict[Partition, int]
@@ -48,12 +48,12 @@ class Consume:
 
 @dataclass(frozen=True)
 class Halt:
-    """The application stops to fetch; what it consumed is committed next."""
+    """Let the application stop fetching; its positions are committed next."""
 
 
 @dataclass(frozen=True)
 class Fail:
-    """The consumer is unable to join, and is down."""
+    """Report that the consumer can't join, and is down."""
 
     error: str
 

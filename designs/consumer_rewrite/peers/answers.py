@@ -18,20 +18,20 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestId:
     """The origin of a request whose response follows later."""
 
     connection: int
     correlation_id: int
     host: str = ""
-    """Of the other side, as the socket has it."""
+    """The client's host, as the socket has it."""
 
 
 @dataclass(frozen=True)
 class Answer:
     """The response to a request."""
 
-    asked: Asked
+    request_id: RequestId
     api: str
     body: Body
 
@@ -89,7 +89,7 @@ def joined(generation: int, consumer: Consumer) -> Body:
         "consumer_id": consumer.consumer_id,
         "assigned_partitions": [
             {"topic": topic, "partitions": [number for number, _ in parts]}
-            for topic, parts in by_topic((place, None) for place in consumer.owns)
+            for topic, parts in by_topic((partition, None) for partition in consumer.owns)
         ],
     }
 
@@ -98,10 +98,13 @@ def fetched(record: GroupEntry, body: Body) -> Body:
     """Return the OffsetFetchResponse: committed offsets, or -1."""
     response = refusal("OffsetFetch", NONE, body)
     for topic in response["topics"]:
-        for one in topic["partitions"]:
-            found = record.offsets.get((topic["name"], one["partition_index"]))
-            if found is not None:
-                one |= {"committed_offset": found.offset, "metadata": found.metadata}
+        for partition in topic["partitions"]:
+            committed_offset = record.offsets.get((topic["name"], partition["partition_index"]))
+            if committed_offset is not None:
+                partition |= {
+                    "committed_offset": committed_offset.offset,
+                    "metadata": committed_offset.metadata,
+                }
     return response
 
 
@@ -110,19 +113,23 @@ def committed(
 ) -> GroupEntry:
     """Return the group after an OffsetCommit, and set the errors of refused offsets in the response."""
     offsets = dict(before.offsets)
-    for topic, told in zip(body["topics"], response["responses"], strict=True):
-        for one, said in zip(topic["partitions"], told["partition_responses"], strict=True):
-            at = topic["topic"], one["partition"]
-            if len(one["metadata"]) > METADATA_LIMIT:
-                said["error_code"] = METADATA_TOO_LARGE
+    for topic, topic_result in zip(body["topics"], response["responses"], strict=True):
+        for partition, partition_result in zip(
+            topic["partitions"], topic_result["partition_responses"], strict=True
+        ):
+            at = topic["topic"], partition["partition"]
+            if len(partition["metadata"]) > METADATA_LIMIT:
+                partition_result["error_code"] = METADATA_TOO_LARGE
             elif 0 <= at[1] < topics.get(at[0], 0):
-                offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
+                offsets[at] = Committed(
+                    partition["offset"], partition["timestamp"], partition["metadata"]
+                )
             else:
-                said["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
+                partition_result["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
     after = replace(before, offsets=offsets)
     if len(after.encode()) <= ENTRY_LIMIT:
         return after
-    for told in response["responses"]:
-        for said in told["partition_responses"]:
-            said["error_code"] = said["error_code"] or METADATA_TOO_LARGE
+    for topic_result in response["responses"]:
+        for partition_result in topic_result["partition_responses"]:
+            partition_result["error_code"] = partition_result["error_code"] or METADATA_TOO_LARGE
     return before

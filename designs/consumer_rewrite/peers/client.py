@@ -1,4 +1,4 @@
-"""A consumer of this protocol on asyncio. As in the document, all of it happens in `poll`.
+"""A consumer of this protocol on asyncio. As in the document, everything happens in `poll`.
 
 client = Client(ConsumerSettings("g", cluster.bootstrap, topics=("t",)))
 client.start()
@@ -17,13 +17,13 @@ from barnabas.designs.consumer_rewrite.peers.actions import Consume, ConsumerAct
 from barnabas.designs.consumer_rewrite.peers.consumer import Consumer
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import Partition
-from barnabas.designs.consuming.dialer import Connect, Dialer, Disconnect, News, Transmit
+from barnabas.designs.consuming.dialer import Connect, ConnectionEvent, Dialer, Disconnect, Transmit
 
 
 class Client:
     """A consumer over sockets. `generation` is -1 while it must not fetch.
 
-    watch: hears of every action, right before it is carried out.
+    watch: called with every action, right before it is performed.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class Client:
 
     @property
     def partitions(self) -> Mapping[Partition, int]:
-        """What it may fetch from, and the next offset of each."""
+        """Return the partitions to fetch, and the next offset of each."""
         return self.core.positions if self.generation >= 0 else {}
 
     def consumed(self, at: Partition, offset: int) -> None:
-        """The application has consumed up to this offset; it is the next one that it fetches."""
+        """Set the next offset to fetch, after the application has consumed the records before it."""
         self.core.positions[at] = offset
 
     def start(self) -> None:
-        """Begin; what is to be done is done in `poll`."""
+        """Start the consumer, whose work is done in `poll`."""
         self._do(self.core.start(now_ms()))
 
     def subscribe(self, topics: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class Client:
         self.core.subscribe(topics)
 
     async def poll(self, seconds: float) -> None:
-        """Do what is due, and take what comes within so many seconds."""
+        """Perform what is due, and process what arrives, for a number of seconds."""
         end = now_ms() + round(seconds * 1e3)
         while True:
             while (come := self._dialer.waiting()) is not None:
@@ -71,7 +71,7 @@ class Client:
                 self._take(news)
 
     def commit(self) -> None:
-        """Commit all positions, without waiting for the answer."""
+        """Commit all positions, without waiting for the response."""
         self._do(self.core.commit(now_ms()))
 
     async def stop(self) -> None:
@@ -80,14 +80,14 @@ class Client:
         await self.kill()
 
     async def kill(self) -> None:
-        """Be gone, without a word to the coordinator."""
+        """End without a request to the coordinator."""
         self.generation = -1
         await self._dialer.end()
 
-    def _take(self, news: News) -> None:
-        if news.what == "data":
+    def _take(self, news: ConnectionEvent) -> None:
+        if news.kind == "data":
             self._do(self.core.receive(news.data, now_ms()))
-        elif news.what == "connected":
+        elif news.kind == "connected":
             self._do(self.core.connected(now_ms()))
         else:
             self._do(self.core.lost(now_ms()))

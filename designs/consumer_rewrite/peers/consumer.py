@@ -6,8 +6,8 @@
     consumer.lost(now)           -> actions     (the connection is closed, or could not be made)
     consumer.poll(now)           -> actions     (at `consumer.wake`, or whenever the application polls)
 
-The page sends heartbeats in poll() only: so here `poll` is what sends, and an application that does not
-call it is a slow consumer. Times are ms.
+The page sends heartbeats in poll() only: so here `poll` is what sends, and an application that does not call
+it is a slow consumer. Times are ms.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from barnabas.designs.consumer_rewrite.peers.strategies import Partition
 from barnabas.designs.consumer_rewrite.peers.wire import error_name
 from barnabas.designs.consuming.connector import Connector
 from barnabas.designs.consuming.dialer import Transmit
-from barnabas.designs.framing import Refused
+from barnabas.designs.framing import FramingError
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
 
@@ -41,26 +41,26 @@ class Consumer:
         self.generation = -1
         self.consumer_id = ""
         self.owns: tuple[Partition, ...] = ()
-        """What the last JoinGroup gave it, while it is allowed to consume."""
+        """The assignment of the last JoinGroup, while the consumer may consume."""
         self.positions: dict[Partition, int] = {}
         """The next offset of each partition that the application consumes: it sets them."""
         self.topics = frozenset(settings.topics)
-        """What it subscribes to, wildcard and all."""
+        """All subscribed topics, including the wildcard's."""
         self._named = self.topics
-        """Without those of the wildcard."""
+        """Subscribed topics without the wildcard's."""
         self._matched: frozenset[str] = frozenset()
         self.failure: str | None = None
-        """Why it was unable to join."""
+        """The reason why it can't join."""
         self.losses = 0
-        """How often it took the other side of its connection for dead."""
+        """The number of brokers that were given up as dead."""
         self._connector = Connector(settings.bootstrap)
         self._in_flight = InFlight(settings)
         self._pause = 0
         """Not before this time anything is tried again."""
         self._beat = 0
-        """When the next heartbeat is due."""
+        """The time of the next heartbeat."""
         self._look = 0
-        """When topics are to be looked for again."""
+        """The time of the next search for topics."""
         self._looked = not settings.wildcard
         self._joined_for = self.topics
         """The topics of the last JoinGroup."""
@@ -72,13 +72,13 @@ class Consumer:
         self._out: list[ConsumerAction] = []
 
     def start(self, now: int) -> list[ConsumerAction]:
-        """Begin to look for the coordinator, without an ID."""
+        """Begin to search the coordinator, without a consumer id."""
         self.consumer_id = ""
         self._step(states.START)
         return self.poll(now)
 
     def stop(self, now: int) -> list[ConsumerAction]:
-        """Leave the group without a commit, and be down."""
+        """Leave the group without a commit."""
         if self.state != states.DOWN:
             ready = self._connector.up and self._connector.to_coordinator
             if ready and self.consumer_id and not self._in_flight.waits("JoinGroup"):
@@ -87,18 +87,18 @@ class Consumer:
             self._step(states.STOP)
             self._halt()
             self._hang_up()
-        return self._taken()
+        return self._take_actions()
 
     @property
     def wake(self) -> int | None:
-        """Return when to call `poll` even if no response comes, in ms; None: never."""
+        """Return the time of the next `poll` in ms, even without a response; None: never."""
         if self.state == states.DOWN:
             return None
         if self._connector.address is None:
             return self._pause
         if not self._connector.up:
             return self._connector.deadline
-        times = [one.due for one in self._in_flight.pending]
+        times = [request.due for request in self._in_flight.pending]
         if self._connector.coordinator is None:
             times += [] if self._in_flight.pending else [self._pause]
         elif self.settings.wildcard and not self._in_flight.waits("Metadata"):
@@ -115,12 +115,12 @@ class Consumer:
         return min(times, default=None)
 
     def connected(self, now: int) -> list[ConsumerAction]:
-        """Handle the connection that was asked for."""
+        """Handle the established connection."""
         self._connector.up = True
         return self.poll(now)
 
     def lost(self, now: int) -> list[ConsumerAction]:
-        """Handle a connection that was closed, or could not be made."""
+        """Handle a connection that was closed, or failed."""
         if self._connector.address is not None:
             self._connector.address = None
             self._lose(now)
@@ -135,7 +135,7 @@ class Consumer:
                 self._response(frame, now)
                 if self._connector.address is None:
                     break
-        except (Refused, Malformed):
+        except (FramingError, Malformed):
             self._lose(now)
         return self.poll(now)
 
@@ -152,16 +152,16 @@ class Consumer:
     def poll(self, now: int) -> list[ConsumerAction]:
         """Send the requests that are due."""
         if self.state == states.DOWN:
-            return self._taken()
-        late = any(one.due <= now for one in self._in_flight.pending)
+            return self._take_actions()
+        late = any(request.due <= now for request in self._in_flight.pending)
         at = self._connector
         if late or (at.address is not None and not at.up and at.deadline <= now):
             self._lose(now)
         if at.address is None and now >= self._pause:
             self._out.append(at.dial(now + self.settings.request_timeout_ms))
         elif at.up and now >= self._pause:
-            self._speak(now)
-        return self._taken()
+            self._send_next(now)
+        return self._take_actions()
 
     def _step(self, event: str, answer: str = NONE) -> None:
         following = states.REWRITE_CONSUMER.advance(self.state, event, answer)
@@ -169,7 +169,7 @@ class Consumer:
         if following not in CONSUMES and before in CONSUMES:
             self._halt()
 
-    def _taken(self) -> list[ConsumerAction]:
+    def _take_actions(self) -> list[ConsumerAction]:
         out, self._out = self._out, []
         return out
 
@@ -180,24 +180,24 @@ class Consumer:
 
     def _hang_up(self) -> None:
         self._out += self._connector.hang_up()
-        # nobody said whether they are kept
+        # it is unknown whether they are stored
         self._flush |= bool(self._in_flight.offsets())
         self._in_flight.pending.clear()
 
     def _lose(self, now: int) -> None:
-        """The coordinator is taken to be dead, or the broker that was asked for it."""
+        """Give up the coordinator, or the broker of its search, as dead."""
         self.losses += 1
         self._back_off(now)
         self._step(states.LOST)
 
     def _back_off(self, now: int) -> None:
-        """Hang up, and ask a known broker for the coordinator later."""
+        """Close the connection, and ask a known broker for the coordinator later."""
         self._hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
 
-    def _speak(self, now: int) -> None:
-        """What is to be asked now."""
+    def _send_next(self, now: int) -> None:
+        """Send the next request."""
         if self._connector.coordinator is None:
             if not self._in_flight.pending:
                 self._ask("ConsumerMetadata", {"group_id": self.settings.group_id}, now)
@@ -218,7 +218,7 @@ class Consumer:
         if self.topics != self._joined_for:
             self._flush = True
             self._step(states.RESUBSCRIBED)
-            self._speak(now)
+            self._send_next(now)
             return
         if self._starting and not self._in_flight.waits("OffsetFetch"):
             body = requests.fetch_offsets(self.settings.group_id, self.owns)
@@ -249,8 +249,8 @@ class Consumer:
         self._out.append(Transmit(self._in_flight.ask(api, body, now, offsets)))
 
     def _response(self, frame: bytes, now: int) -> None:
-        """A response. Raises Malformed."""
-        pending, body = self._in_flight.answered(frame)
+        """Handle a response. Raises Malformed."""
+        pending, body = self._in_flight.take_response(frame)
         handlers = {
             "Metadata": self._matching,
             "ConsumerMetadata": self._discovered,
@@ -262,10 +262,10 @@ class Consumer:
         elif pending.api in handlers:
             handlers[pending.api](body, now)
         else:
-            self._answered(pending.api, body["error_code"], now)
+            self._take_step(pending.api, body["error_code"], now)
 
-    def _answered(self, api: str, code: int, now: int) -> str:
-        """Take the step of an answer; returns the answer's name."""
+    def _take_step(self, api: str, code: int, now: int) -> str:
+        """Take the step of a response, and return the response's name."""
         answer = error_name(code)
         before = self.state
         self._step(api, answer)
@@ -274,7 +274,7 @@ class Consumer:
         if api == "Heartbeat" and self.state == states.STOPPED:
             self._flush = before == states.PART_OF_GROUP
         elif answer == states.NOT_COORDINATOR and self.state != states.STOPPED:
-            self._back_off(now)  # in STOPPED its JoinGroup will say so again
+            self._back_off(now)  # in STOPPED its JoinGroup reports it again
         elif answer not in (NONE, states.UNKNOWN_CONSUMER) and api != "OffsetCommit":
             self._pause = self._beat = now + self.settings.backoff_ms
         if self.state == states.DOWN:
@@ -285,7 +285,7 @@ class Consumer:
 
     def _discovered(self, body: dict[str, Any], now: int) -> None:
         if body["error_code"]:
-            self._answered("ConsumerMetadata", body["error_code"], now)
+            self._take_step("ConsumerMetadata", body["error_code"], now)
             self._hang_up()  # another broker may know
             return
         self._connector.coordinator = body["host"], body["port"]
@@ -295,7 +295,7 @@ class Consumer:
         self._step("ConsumerMetadata")
 
     def _join_answered(self, body: dict[str, Any], now: int) -> None:
-        if self._answered("JoinGroup", body["error_code"], now) != NONE:
+        if self._take_step("JoinGroup", body["error_code"], now) != NONE:
             return
         self.generation, self.consumer_id = body["group_generation_id"], body["consumer_id"]
         self.owns = requests.assigned(body)
@@ -308,25 +308,25 @@ class Consumer:
     ) -> None:
         codes = requests.committed(body)
         self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
-        answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
+        answer = self._take_step("OffsetCommit", next(filter(None, codes.values()), 0), now)
         if answer == states.NOT_COMPLETE:
             self._flush, self._pause = True, now + self.settings.backoff_ms
         elif answer == states.NOT_COORDINATOR and self.state == states.REDISCOVER:
             self._flush = True  # for the next coordinator
 
     def _offsets_answered(self, body: dict[str, Any], now: int) -> None:
-        found = requests.fetched_offsets(body)
-        codes = (code for _, code in found.values())
-        answer = self._answered("OffsetFetch", next(filter(None, codes), 0), now)
+        offsets = requests.fetched_offsets(body)
+        codes = (code for _, code in offsets.values())
+        answer = self._take_step("OffsetFetch", next(filter(None, codes), 0), now)
         if answer != NONE or not self._starting:
             return
         self._starting = False
-        self.positions = {at: max(0, found.get(at, (0, 0))[0]) for at in self.owns}
+        self.positions = {at: max(0, offsets.get(at, (0, 0))[0]) for at in self.owns}
         self._committed = dict(self.positions)
         self._out.append(Consume(self.generation, dict(self.positions)))
 
     def _matching(self, body: dict[str, Any], now: int) -> None:
-        """Metadata of all topics: subscribe to those that the wildcard matches."""
-        names = (one["name"] for one in body["topics"])
+        """Subscribe to the topics of a Metadata response that the wildcard matches."""
+        names = (topic["name"] for topic in body["topics"])
         self._matched = frozenset(name for name in names if self.settings.matches(name))
         self._looked, self.topics = True, self._named | self._matched

@@ -5,8 +5,8 @@
     broker.tick(now)                      -> actions     (at `broker.wake`)
     broker.elected(slot), .loaded(slot, entries, now), .resigned(slot, now), .written(group, now)
 
-A broker works on one request of a connection at a time: what stands behind a JoinGroup that waits,
-waits too. What is no request of this protocol closes its connection.
+A broker processes one request of a connection at a time: requests after a waiting JoinGroup wait, too. Bytes
+that are no request of this protocol close the connection.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from barnabas.designs.brokers.logs.metadata import metadata
 from barnabas.designs.brokers.registry.interface import ABSENT, Entry
 from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Load, Write
-from barnabas.designs.consumer_rewrite.peers.answers import Answer, Asked, Body, named, refusal
+from barnabas.designs.consumer_rewrite.peers.answers import Answer, Body, RequestId, named, refusal
 from barnabas.designs.consumer_rewrite.peers.group import Action, Group
 from barnabas.designs.consumer_rewrite.peers.group_entry import GroupEntry, decode
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import read_request, response
-from barnabas.designs.framing import Frames, Refused
+from barnabas.designs.framing import Frames, FramingError
 from barnabas.specs.malformed import Malformed
 
 
@@ -46,8 +46,8 @@ class _Connection:
     queue: deque[bytes] = field(default_factory=deque)
     queued: int = 0
     """Bytes in the queue."""
-    waits: Asked | None = None
-    """The request that waits for its answer."""
+    waits: RequestId | None = None
+    """The request that waits for its response."""
 
 
 class Broker:
@@ -61,18 +61,18 @@ class Broker:
         self._slots: dict[int, str] = {}
         """Slots that this broker leads, in CATCH_UP or READY."""
         self._unread: set[str] = set()
-        """Groups whose entries are none: they stay in CATCH_UP."""
+        """Groups with invalid entries: they stay in CATCH_UP."""
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[int, int] = {}
         self._topics: dict[str, int] = {}
         self._connections: dict[int, _Connection] = {}
         self._out: list[BrokerAction] = []
         self._ready: deque[int] = deque()
-        """Connections that may go on with what they have asked."""
+        """Connections whose next request may be processed."""
 
     @property
     def wake(self) -> int | None:
-        """Return when to call `tick`, in ms; None: there is nothing to do."""
+        """Return the time of the next `tick` in ms; None: not needed."""
         times = (group.wake for group in self.groups.values())
         return min((time for time in times if time is not None), default=None)
 
@@ -87,16 +87,16 @@ class Broker:
         return self.groups[group].state if slot == states.READY and group in self.groups else slot
 
     def _slot_of(self, group: str) -> str:
-        """The state of the slot that a group is of, as the group sees it."""
+        """Return the state of a group's slot, as the group sees it."""
         state = self._slots.get(slot_of(group, self.settings.slots), states.DOWN)
         return states.CATCH_UP if group in self._unread and state == states.READY else state
 
     def cluster(self, nodes: Mapping[int, Address], leaders: Mapping[int, int]) -> None:
-        """Take note of the live brokers with their addresses, and of the leader of each slot."""
+        """Set the live brokers with their addresses, and the leader of each slot."""
         self._nodes, self._leaders = dict(nodes), dict(leaders)
 
     def topics(self, topics: Mapping[str, int], now: int) -> list[BrokerAction]:
-        """Take note of all topics with their numbers of partitions."""
+        """Set all topics with their numbers of partitions."""
         self._topics = dict(topics)
         for group in tuple(self.groups.values()):
             self._do(group.partitions(self._topics, now), now)
@@ -112,7 +112,7 @@ class Broker:
     def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
         """Take over the groups of a slot from their entries, which this broker has claimed.
 
-        An entry that is none of a group costs that group: it is said, and the entry is left as it is.
+        An invalid entry costs its group: it is reported, and the entry stays unchanged.
         """
         if self._slots.get(slot) != states.CATCH_UP:
             return []
@@ -129,17 +129,19 @@ class Broker:
         return self._settle(now)
 
     def resigned(self, slot: int, now: int) -> list[BrokerAction]:
-        """Stop to lead a slot."""
+        """Stop leading a slot."""
         if slot not in self._slots:
             return []
         states.REWRITE_COORDINATOR.advance(self._slots.pop(slot), states.RESIGNED)
-        self._unread = {one for one in self._unread if slot_of(one, self.settings.slots) != slot}
-        for name in [one for one in self.groups if slot_of(one, self.settings.slots) == slot]:
+        self._unread = {
+            group for group in self._unread if slot_of(group, self.settings.slots) != slot
+        }
+        for name in [group for group in self.groups if slot_of(group, self.settings.slots) == slot]:
             self._do(self.groups.pop(name).resigned(), now)
         return self._settle(now)
 
     def written(self, group: str, now: int) -> list[BrokerAction]:
-        """Go on after a `Write` of this group."""
+        """Continue after a `Write` of this group."""
         if group in self.groups:
             self._do(self.groups[group].written(now), now)
         return self._settle(now)
@@ -150,7 +152,7 @@ class Broker:
         return at is not None and at.waits is not None
 
     def connected(self, connection: int, host: str = "") -> None:
-        """Take note of a new connection from a host. The caller uses each number once."""
+        """Note a new connection from a host, whose number is unique."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit), host)
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
@@ -160,7 +162,7 @@ class Broker:
             return []
         try:
             frames = at.frames.take(data)
-        except Refused as problem:
+        except FramingError as problem:
             return self._close(connection, str(problem), now)
         at.queue.extend(frames)
         at.queued += sum(map(len, frames))
@@ -171,18 +173,18 @@ class Broker:
         return out
 
     def closed(self, connection: int, now: int) -> list[BrokerAction]:
-        """Handle a connection that the other side has closed, or that is broken."""
+        """Handle a connection that the client has closed, or that broke."""
         self._forget(connection, now)
         return self._settle(now)
 
     def tick(self, now: int) -> list[BrokerAction]:
-        """Do what is due by now."""
+        """Perform what is due."""
         for group in tuple(self.groups.values()):
             self._do(group.tick(now), now)
         return self._settle(now)
 
     def _settle(self, now: int) -> list[BrokerAction]:
-        """Work on what connections have asked, each up to a request that waits."""
+        """Process connections' requests, each up to one that waits."""
         while self._ready:
             connection = self._ready.popleft()
             while self._turn(connection, now):
@@ -190,8 +192,8 @@ class Broker:
         out, self._out = self._out, []
         return out
 
-    def _close(self, connection: int, why: str, now: int) -> list[BrokerAction]:
-        self._out.append(Close(connection, why))
+    def _close(self, connection: int, reason: str, now: int) -> list[BrokerAction]:
+        self._out.append(Close(connection, reason))
         self._forget(connection, now)
         return self._settle(now)
 
@@ -213,7 +215,7 @@ class Broker:
         )
 
     def _turn(self, connection: int, now: int) -> bool:
-        """Work on the next request of a connection; whether there was one."""
+        """Process the next request of a connection; return whether there was one."""
         at = self._connections.get(connection)
         if at is None or not at.queue or at.waits is not None:
             return False
@@ -225,36 +227,36 @@ class Broker:
             self._out.append(Close(connection, f"no request: {problem}"))
             self._forget(connection, now)
             return False
-        at.waits = Asked(connection, correlation_id, at.host)
-        self._do(self._asked(at.waits, api, body, now), now)
+        at.waits = RequestId(connection, correlation_id, at.host)
+        self._do(self._handle_request(at.waits, api, body, now), now)
         return True
 
-    def _asked(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
+    def _handle_request(self, request: RequestId, api: str, body: Body, now: int) -> list[Action]:
         if api == "Metadata":
             brokers = self.settings.brokers or len(self._nodes)
-            told = metadata(body, self._topics, self._nodes, brokers)
-            return [Answer(asked, api, told)]
+            response = metadata(body, self._topics, self._nodes, brokers)
+            return [Answer(request, api, response)]
         name = body["group_id"]
         slot = slot_of(name, self.settings.slots)
         if api == "ConsumerMetadata":
-            return [Answer(asked, api, named(self._leaders.get(slot), self._nodes))]
+            return [Answer(request, api, named(self._leaders.get(slot), self._nodes))]
         state = self._slot_of(name)
         if state != states.READY:
             error = states.NOT_COORDINATOR
             if state == states.CATCH_UP:
                 error = states.ILLEGAL_STATE if api == "JoinGroup" else states.NOT_COMPLETE
             assert states.REWRITE_COORDINATOR.step(state, api, error) == state  # noqa: S101 - the table
-            return [Answer(asked, api, refusal(api, error, body))]
+            return [Answer(request, api, refusal(api, error, body))]
         group = self.groups.get(name)
         if group is None:
             group = self._group(name, GroupEntry(), ABSENT, now)
-        actions = group.handle(asked, api, body, now)
+        actions = group.handle(request, api, body, now)
         if not group.blank:
             self.groups[name] = group
         return actions
 
     def _do(self, actions: Iterable[Action], now: int) -> None:
-        """Put a group's actions among ours; who has an answer may go on with its next request."""
+        """Queue a group's actions; a connection with a response may continue with its next request."""
         for action in actions:
             if isinstance(action, Write | Log):
                 self._out.append(action)
@@ -263,10 +265,10 @@ class Broker:
                     self._out.append(action)
                     self._forget(action.connection, now)
             else:
-                at = self._connections.get(action.asked.connection)
-                if at is None or at.waits != action.asked:
+                at = self._connections.get(action.request_id.connection)
+                if at is None or at.waits != action.request_id:
                     continue
-                data = response(action.api, action.asked.correlation_id, action.body)
-                self._out.append(Send(action.asked.connection, data))
+                data = response(action.api, action.request_id.correlation_id, action.body)
+                self._out.append(Send(action.request_id.connection, data))
                 at.waits = None
-                self._ready.append(action.asked.connection)
+                self._ready.append(action.request_id.connection)

@@ -1,6 +1,6 @@
-"""One group at its coordinator: from READY on, the steps of `REWRITE_COORDINATOR`.
+"""A group at its coordinator: from READY on, the steps of `REWRITE_COORDINATOR`.
 
-Nothing here knows of sockets or of the clock. Times are ms of any clock that does not go back.
+It has no sockets and no clock. Times are ms of any monotonic clock.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers.actions import Write
 from barnabas.designs.consumer_rewrite.peers.answers import (
     Answer,
-    Asked,
     Body,
+    RequestId,
     committed,
     fetched,
     joined,
@@ -54,10 +54,10 @@ class Group:
         self._sessions = Sessions(record.consumers, now)
         self._waiting: list[Join] = []
         self._round: list[Join] = []
-        """Who gets an answer when the new generation is written."""
+        """JoinGroups that are answered when the new generation is written."""
         self._next = record
-        self._queued: list[tuple[Asked, str, Body]] = []
-        """What came meanwhile and changes the membership."""
+        self._queued: list[tuple[RequestId, str, Body]] = []
+        """Requests that arrived meanwhile and change the membership."""
 
     @property
     def blank(self) -> bool:
@@ -66,31 +66,31 @@ class Group:
 
     @property
     def wake(self) -> int | None:
-        """Return when to call `tick`, in ms; None: there is nothing to do."""
-        return min((one.deadline for one in self._awaited().values()), default=None)
+        """Return the time of the next `tick` in ms; None: not needed."""
+        return min((session.deadline for session in self._awaited().values()), default=None)
 
-    def handle(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
+    def handle(self, request: RequestId, api: str, body: Body, now: int) -> list[Action]:
         """Handle a request for this group."""
         if self.state == states.REBALANCING and api in ("JoinGroup", "LeaveGroup"):
-            self._queued.append((asked, api, body))
+            self._queued.append((request, api, body))
             return []
         if api == "JoinGroup":
-            return self._join(asked, body, now)
+            return self._join(request, body, now)
         if api == "LeaveGroup":
-            return self._leave(asked, body, now)
+            return self._leave(request, body, now)
         if api == "OffsetCommit":
-            return self._commit(asked, body)
+            return self._commit(request, body)
         if api == "OffsetFetch":
             self._step("OffsetFetch")
-            return [Answer(asked, api, fetched(self.record, body))]
-        answer = self._heartbeat(asked.connection, body, now)
+            return [Answer(request, api, fetched(self.record, body))]
+        answer = self._heartbeat(request.connection, body, now)
         self._step("Heartbeat", answer)
-        return [Answer(asked, api, {"error_code": CODES[answer]})]
+        return [Answer(request, api, {"error_code": CODES[answer]})]
 
     def partitions(self, topics: Mapping[str, int], now: int) -> list[Action]:
-        """Take note of all topics with their numbers of partitions."""
+        """Set all topics with their numbers of partitions."""
         self._topics = topics
-        consumers = [one.consumer for one in self._sessions.live.values()]
+        consumers = [session.consumer for session in self._sessions.live.values()]
         if not consumers or subscribed(consumers, topics) == self.record.partitions:
             return []
         if self.state == states.REBALANCING:  # looked at again when the round is over
@@ -107,8 +107,8 @@ class Group:
                 continue
             self._sessions.lapsed[name] = self._sessions.live.pop(name)
             self._prepare(states.DEAD)
-            # without the id that it had, a consumer that joins is not to be told from a dead one
-            waits = any(one.asked.connection == session.connection for one in self._waiting)
+            # a joining consumer without its former id looks like a new one next to a dead one
+            waits = any(join.request_id.connection == session.connection for join in self._waiting)
             if session.connection is not None and not waits:
                 actions.append(Close(session.connection, f"no heartbeat of {name} in its session"))
         return actions + self._advance(now)
@@ -116,8 +116,8 @@ class Group:
     def lost(self, connection: int, now: int) -> None:
         """Drop the JoinGroups of a closed connection."""
         self._sessions.lost(connection)
-        self._queued = [one for one in self._queued if one[0].connection != connection]
-        for join in self._withdrawn(lambda one: one.asked.connection == connection):
+        self._queued = [queued for queued in self._queued if queued[0].connection != connection]
+        for join in self._withdrawn(lambda queued: queued.request_id.connection == connection):
             known = self._sessions.live.get(join.consumer.consumer_id)
             if known is not None:
                 known.deadline = now + known.consumer.session_timeout_ms
@@ -127,24 +127,24 @@ class Group:
         if self.state != states.REBALANCING:
             return []
         self.record = self._next
-        joins = {one.consumer.consumer_id: one.asked for one in self._round}
+        joins = {member.consumer.consumer_id: member.request_id for member in self._round}
         lapsed, self._sessions = self._sessions.lapsed, Sessions(self.record.consumers, now)
         for name, session in self._sessions.live.items():
             session.connection = joins[name].connection
         self._step(states.ANSWERED if self._sessions.live else states.EMPTIED)
         actions: list[Action] = [
-            Answer(joins[one.consumer_id], "JoinGroup", joined(self.record.generation, one))
-            for one in self.record.consumers
+            Answer(joins[member.consumer_id], "JoinGroup", joined(self.record.generation, member))
+            for member in self.record.consumers
         ]
-        # all of them or none: a generation without members is what a broken strategy leaves
+        # all or none: a broken strategy leaves a generation without members
         actions += [
-            Answer(one.asked, "JoinGroup", refusal("JoinGroup", states.UNKNOWN, {}))
-            for one in self._round
-            if one.consumer.consumer_id not in self._sessions.live
+            Answer(member.request_id, "JoinGroup", refusal("JoinGroup", states.UNKNOWN, {}))
+            for member in self._round
+            if member.consumer.consumer_id not in self._sessions.live
         ]
         self._round = []
         queued, self._queued = self._queued, []
-        # dead ones that asked before the round was over take part in the next one with their id
+        # dead consumers whose request precedes the end of the round join the next one with their id
         self._sessions.lapsed = lapsed
         for request in queued:
             actions += self.handle(*request, now)
@@ -152,41 +152,43 @@ class Group:
         return actions + self.partitions(self._topics, now)
 
     def resigned(self) -> list[Action]:
-        """Refuse all requests that wait: another broker coordinates the group."""
+        """Refuse all waiting requests: another broker coordinates the group."""
         self._step(states.RESIGNED)
-        waiting = [(one.asked, "JoinGroup", Body()) for one in (*self._waiting, *self._round)]
+        waiting = [
+            (join.request_id, "JoinGroup", Body()) for join in (*self._waiting, *self._round)
+        ]
         return [
-            Answer(asked, api, refusal(api, states.NOT_COORDINATOR, body))
-            for asked, api, body in (*waiting, *self._queued)
+            Answer(request, api, refusal(api, states.NOT_COORDINATOR, body))
+            for request, api, body in (*waiting, *self._queued)
         ]
 
     def _step(self, event: str, answer: str = NONE) -> None:
         self.state = states.REWRITE_COORDINATOR.advance(self.state, event, answer)
 
     def _prepare(self, event: str) -> None:
-        """There is a reason for a rebalance."""
+        """Begin a rebalance, or note a further reason for it."""
         self._sessions.rebalance(
             begins=self.state != states.PREPARE, cancelable=event == states.DEAD
         )
         self._step(event)
 
     def _awaited(self) -> dict[str, Session]:
-        """Sessions that go on: all but those whose JoinGroup waits."""
+        """Return the sessions without a waiting JoinGroup."""
         if self.state in (states.REBALANCING, states.DOWN):
             return {}
-        joined = {one.consumer.consumer_id for one in self._waiting}
-        return {name: one for name, one in self._sessions.live.items() if name not in joined}
+        joined = {item.consumer.consumer_id for item in self._waiting}
+        return {name: item for name, item in self._sessions.live.items() if name not in joined}
 
     def _withdrawn(self, which: Callable[[Join], object]) -> list[Join]:
-        """Those of the JoinGroups that waited, and wait no longer."""
-        found = [one for one in self._waiting if which(one)]
-        self._waiting = [one for one in self._waiting if not which(one)]
-        return found
+        """Remove some of the waiting JoinGroups, and return them."""
+        withdrawn = [join for join in self._waiting if which(join)]
+        self._waiting = [join for join in self._waiting if not which(join)]
+        return withdrawn
 
     def _heartbeat(self, connection: int, body: Body, now: int) -> str:
         name = body["consumer_id"]
         if self.state == states.REBALANCING:
-            known = any(one.consumer.consumer_id == name for one in self._round)
+            known = any(join.consumer.consumer_id == name for join in self._round)
             known |= name in self._sessions.lapsed
             return states.ILLEGAL_GENERATION if known else states.UNKNOWN_CONSUMER
         if name not in self._sessions:
@@ -194,50 +196,52 @@ class Group:
         if body["group_generation_id"] != self.record.generation:
             return states.ILLEGAL_GENERATION
         if self.state != states.PREPARE:
-            self._sessions.live[name].heard(connection, now)
+            self._sessions.live[name].extend(connection, now)
             return NONE
         if self._sessions.cancels(name, connection, now):
             self._step(states.CANCELLED)
             return NONE
         return states.ILLEGAL_GENERATION
 
-    def _join(self, asked: Asked, body: Body, now: int) -> list[Action]:
+    def _join(self, request: RequestId, body: Body, now: int) -> list[Action]:
         name = body["consumer_id"]
-        waiting = [one.consumer for one in self._waiting]
-        known = name in self._sessions or any(one.consumer_id == name for one in waiting)
-        others = [*waiting, *(one.consumer for one in self._awaited().values())]
-        others = [one for one in others if not name or one.consumer_id != name]
+        waiting = [member.consumer for member in self._waiting]
+        known = name in self._sessions or any(member.consumer_id == name for member in waiting)
+        others = [*waiting, *(member.consumer for member in self._awaited().values())]
+        others = [member for member in others if not name or member.consumer_id != name]
         error = refused(body, self._settings, known, others)
         if error is not None:
             self._step("JoinGroup", error)
-            return [Answer(asked, "JoinGroup", refusal("JoinGroup", error, body))]
+            return [Answer(request, "JoinGroup", refusal("JoinGroup", error, body))]
         actions: list[Action] = [
-            Close(before.asked.connection, f"{name} has joined on another connection")
-            for before in self._withdrawn(lambda one: name and one.consumer.consumer_id == name)
+            Close(before.request_id.connection, f"{name} has joined on another connection")
+            for before in self._withdrawn(
+                lambda member: name and member.consumer.consumer_id == name
+            )
         ]
         topics = frozenset(body["topics"])
         timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
-        consumer = Consumer(name, timeout, topics, strategy, host=asked.host)
-        self._waiting.append(Join(asked, consumer))
+        consumer = Consumer(name, timeout, topics, strategy, host=request.host)
+        self._waiting.append(Join(request, consumer))
         self._prepare(states.JOINED)
         return actions + self._advance(now)
 
-    def _leave(self, asked: Asked, body: Body, now: int) -> list[Action]:
+    def _leave(self, request: RequestId, body: Body, now: int) -> list[Action]:
         name = body["consumer_id"]
         answer = NONE if name in self._sessions else states.UNKNOWN_CONSUMER
         self._step("LeaveGroup", answer)
-        actions: list[Action] = [Answer(asked, "LeaveGroup", {"error_code": CODES[answer]})]
+        actions: list[Action] = [Answer(request, "LeaveGroup", {"error_code": CODES[answer]})]
         self._sessions.lapsed.pop(name, None)
         if self._sessions.live.pop(name, None) is None:
             return actions
         actions += [
-            Answer(join.asked, "JoinGroup", refusal("JoinGroup", states.UNKNOWN_CONSUMER, {}))
-            for join in self._withdrawn(lambda one: one.consumer.consumer_id == name)
+            Answer(join.request_id, "JoinGroup", refusal("JoinGroup", states.UNKNOWN_CONSUMER, {}))
+            for join in self._withdrawn(lambda waiting: waiting.consumer.consumer_id == name)
         ]
         self._prepare(states.LEFT)
         return actions + self._advance(now)
 
-    def _commit(self, asked: Asked, body: Body) -> list[Action]:
+    def _commit(self, request: RequestId, body: Body) -> list[Action]:
         name, generation = body["consumer_id"], body["group_generation_id"]
         answer = NONE
         if name not in self._sessions.live:
@@ -245,33 +249,33 @@ class Group:
         elif self.state == states.REBALANCING:
             answer = (
                 states.ILLEGAL_GENERATION
-            )  # until they have their responses, nobody is to commit
+            )  # until they have their responses, no consumer may commit
         elif generation != self.record.generation:
             answer = states.ILLEGAL_GENERATION
         self._step("OffsetCommit", answer)
         response = refusal("OffsetCommit", answer, body)
         if answer != NONE:
-            return [Answer(asked, "OffsetCommit", response)]
+            return [Answer(request, "OffsetCommit", response)]
         record = committed(self.record, body, self._topics, response)
         actions: list[Action] = []
         if record != self.record:
             self.record = record
             actions.append(self._write(self.record))
-        return [*actions, Answer(asked, "OffsetCommit", response)]
+        return [*actions, Answer(request, "OffsetCommit", response)]
 
     def _advance(self, now: int) -> list[Action]:
-        """Go on with the rebalance if all have joined that are waited for."""
+        """Continue the rebalance if all awaited consumers have joined."""
         if self.state != states.PREPARE or self._awaited():
             return []
         self._step(states.ALL_JOINED)
-        self._round = [one.identified(self.name, self._new_id) for one in self._waiting]
+        self._round = [join.identified(self.name, self._new_id) for join in self._waiting]
         self._waiting = []
-        consumers = [one.consumer for one in self._round]
+        consumers = [join.consumer for join in self._round]
         strategies, actions = self._settings.strategies, list[Action]()
         try:
             self._next = decided(self.record, consumers, self._topics, strategies)
         except BrokenPromise as problem:
-            # nobody owns anything: who would be in this generation is refused when it is written
+            # no owners: the members of this generation are refused when it is written
             self._next = decided(self.record, (), self._topics, strategies)
             text = f"{self.name}: strategy {consumers[0].strategy}: {problem}"
             actions.append(Log("ERROR", text))

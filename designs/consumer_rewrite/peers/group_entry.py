@@ -1,7 +1,7 @@
-"""What the registry has of a group: one entry, so that it is written at once, as the page asks.
+"""A group's entry in the registry: a single one, so that it is written atomically, as the page requires.
 
-Generation, consumers with what they own, the topics' partitions as they were when that was decided,
-and committed offsets. JSON, since the page gives no format.
+It has the generation, consumers with their partitions, the topics' partitions at the time of the assignment,
+and committed offsets. It is JSON, since the page defines no format.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PATH = "/groups"
 
 
 def path_of(group: str) -> str:
-    """Where a group's entry stands.
+    """Return the path of a group's entry.
 
     >>> path_of("a/b")
     '/groups/a%2Fb'
@@ -36,12 +36,12 @@ class Consumer:
     strategy: str
     owns: tuple[Partition, ...] = ()
     host: str = ""
-    """Where its JoinGroup came from."""
+    """The host of its JoinGroup."""
 
 
 @dataclass(frozen=True)
 class Committed:
-    """An offset as it was committed; `timestamp` is the consumer's, in ms."""
+    """A committed offset; `timestamp` is the consumer's, in ms."""
 
     offset: int
     timestamp: int
@@ -50,21 +50,25 @@ class Committed:
 
 @dataclass(frozen=True)
 class GroupEntry:
-    """A group as it is written down."""
+    """A group as stored in the registry."""
 
     generation: int = 0
     consumers: tuple[Consumer, ...] = ()
     partitions: dict[str, int] = field(default_factory=dict)
-    """Topic -> partitions, of all topics that somebody subscribes to and that there are."""
+    """Partitions of all existing topics with subscribers."""
     offsets: dict[Partition, Committed] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """As JSON."""
+        """Encode the entry as JSON."""
         row: dict[str, Any] = {
             "generation": self.generation,
             "consumers": [
-                {**vars(one), "topics": sorted(one.topics), "owns": [list(at) for at in one.owns]}
-                for one in self.consumers
+                {
+                    **vars(consumer),
+                    "topics": sorted(consumer.topics),
+                    "owns": [list(at) for at in consumer.owns],
+                }
+                for consumer in self.consumers
             ],
             "partitions": self.partitions,
             "offsets": [[*at, *vars(value).values()] for at, value in self.offsets.items()],
@@ -73,7 +77,7 @@ class GroupEntry:
 
 
 def decode(data: bytes) -> GroupEntry:
-    """A group as it was written down. Raises ValueError.
+    """Decode a group's entry. Raises ValueError.
 
     >>> consumer = Consumer("g-1", 6000, frozenset("t"), "range", (("t", 0),))
     >>> decode(GroupEntry(3, (consumer,)).encode()).generation
@@ -85,14 +89,14 @@ def decode(data: bytes) -> GroupEntry:
             generation=row["generation"],
             consumers=tuple(
                 Consumer(
-                    one["consumer_id"],
-                    one["session_timeout_ms"],
-                    frozenset(one["topics"]),
-                    one["strategy"],
-                    tuple((topic, number) for topic, number in one["owns"]),
-                    one["host"],
+                    consumer["consumer_id"],
+                    consumer["session_timeout_ms"],
+                    frozenset(consumer["topics"]),
+                    consumer["strategy"],
+                    tuple((topic, number) for topic, number in consumer["owns"]),
+                    consumer["host"],
                 )
-                for one in row["consumers"]
+                for consumer in row["consumers"]
             ),
             partitions=row["partitions"],
             offsets={

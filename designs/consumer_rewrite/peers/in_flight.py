@@ -1,4 +1,4 @@
-"""Requests of a consumer in flight: which response is next, and when it is too late for it."""
+"""Requests of a consumer in flight: the next response, and its deadline."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Pending:
     correlation_id: int
     api: str
     due: int
-    """When it is too late for the response."""
+    """The deadline of the response."""
     offsets: Mapping[Partition, int]
-    """What an OffsetCommit has."""
+    """The offsets of an OffsetCommit."""
 
 
 class InFlight:
-    """The requests of one connection, in their order."""
+    """The requests of a connection in order."""
 
     def __init__(self, settings: ConsumerSettings) -> None:
         self.pending: deque[Pending] = deque()
@@ -43,14 +43,14 @@ class InFlight:
     def ask(
         self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int]
     ) -> bytes:
-        """The frame of a request."""
+        """Register a request, and return its frame."""
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         due = now + self._limits.get(api, self._settings.request_timeout_ms)
         self.pending.append(Pending(self._correlation_id, api, due, offsets))
         return request(api, self._correlation_id, self._settings.client_id, body)
 
-    def answered(self, frame: bytes) -> tuple[Pending, dict[str, Any]]:
-        """A response, and what it answers. Raises Malformed for one that was not asked for."""
+    def take_response(self, frame: bytes) -> tuple[Pending, dict[str, Any]]:
+        """Decode a response, and return its request and body. Raises Malformed without a request."""
         if not self.pending:
             raise Malformed("header", 0, "nothing was asked")
         pending = self.pending.popleft()
@@ -60,12 +60,12 @@ class InFlight:
         return pending, body
 
     def waits(self, *apis: str) -> bool:
-        """Whether a response to one of these is to come."""
-        return any(one.api in apis for one in self.pending)
+        """Return whether a response to one of these APIs is due."""
+        return any(request.api in apis for request in self.pending)
 
     def offsets(self) -> dict[Partition, int]:
-        """What OffsetCommits without a response have, the latest of each partition."""
-        found: dict[Partition, int] = {}
-        for one in self.pending:
-            found |= one.offsets
-        return found
+        """Return the offsets of OffsetCommits in flight, the latest of each partition."""
+        offsets: dict[Partition, int] = {}
+        for pending in self.pending:
+            offsets |= pending.offsets
+        return offsets

@@ -9,7 +9,7 @@ from typing import Final
 
 from barnabas.designs.brokers.registry.interface import ENTRY_LIMIT
 from barnabas.designs.consumer_rewrite import states
-from barnabas.designs.consumer_rewrite.peers.answers import Asked, Body
+from barnabas.designs.consumer_rewrite.peers.answers import Body, RequestId
 from barnabas.designs.consumer_rewrite.peers.group_entry import Consumer, GroupEntry
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import (
@@ -25,19 +25,19 @@ be, an id with it not."""
 
 
 TOPICS_LIMIT: Final = 100_000
-"""Bytes that the topics of a JoinGroup take in the group's entry, which has those of all."""
+"""Bytes of a JoinGroup's topics in the group's entry, which has those of all members."""
 
 
 @dataclass(frozen=True)
 class Join:
     """A JoinGroup that waits for its response."""
 
-    asked: Asked
+    request_id: RequestId
     consumer: Consumer
-    """Its id is empty if the request had none."""
+    """The consumer; its id is empty if the request had none."""
 
     def identified(self, group: str, new_id: Callable[[], str]) -> Join:
-        """Return the JoinGroup with a new ID, if it had none."""
+        """Return the JoinGroup with a new consumer id, if it had none."""
         if self.consumer.consumer_id:
             return self
         consumer_id = f"{group[:NAMED]}-{new_id()}"
@@ -47,9 +47,9 @@ class Join:
 def refused(
     body: Body, settings: BrokerSettings, known: bool, others: Sequence[Consumer]
 ) -> str | None:
-    """Return why a JoinGroup is refused; None: it is accepted.
+    """Return the error of a refused JoinGroup; None: it is accepted.
 
-    known: whether the group has given out its id; others: who is in the group beside who asks.
+    known: whether the group has assigned its consumer id; others: the group's other consumers.
     """
     timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
     if timeout > settings.max_session_timeout_ms:
@@ -60,15 +60,15 @@ def refused(
         return states.UNKNOWN_STRATEGY
     if body["consumer_id"] and not known:
         return states.UNKNOWN_CONSUMER
-    if any(one.strategy != strategy for one in others):
+    if any(other.strategy != strategy for other in others):
         return states.INCONSISTENT_STRATEGY
     return None
 
 
 def subscribed(consumers: Iterable[Consumer], topics: Mapping[str, int]) -> dict[str, int]:
     """Return the existing topics that a consumer subscribes to, with their numbers of partitions."""
-    wanted = {topic for one in consumers for topic in one.topics}
-    return {topic: topics[topic] for topic in sorted(wanted) if topic in topics}
+    requested = {topic for consumer in consumers for topic in consumer.topics}
+    return {topic: topics[topic] for topic in sorted(requested) if topic in topics}
 
 
 def decided(
@@ -79,16 +79,18 @@ def decided(
 ) -> GroupEntry:
     """Return the next generation with its assignment. All consumers have the same strategy.
 
-    Raises BrokenPromise if that one gives no assignment, or one that no entry holds.
+    Raises BrokenPromise if the strategy returns no valid assignment, or one too large for an entry.
     """
     partitions = subscribed(consumers, topics)
     owned: dict[str, tuple[Partition, ...]] = {}
     if consumers:
         strategy = strategies[consumers[0].strategy]
-        owned = assigned(strategy, {one.consumer_id: one.topics for one in consumers}, partitions)
+        owned = assigned(
+            strategy, {consumer.consumer_id: consumer.topics for consumer in consumers}, partitions
+        )
     entry = GroupEntry(
         before.generation + 1,
-        tuple(replace(one, owns=owned[one.consumer_id]) for one in consumers),
+        tuple(replace(consumer, owns=owned[consumer.consumer_id]) for consumer in consumers),
         partitions,
         before.offsets,
     )

@@ -1,4 +1,4 @@
-"""partition.assignment.strategies: a user's own, as `name:package.module.Class`, separated by commas."""
+"""A user's strategies in partition.assignment.strategies: `name:package.module.Class`, with commas."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any
 from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES, Strategy
 
 
-def with_own(text: object) -> Mapping[str, Strategy]:
-    """The strategies that a broker has by default, and those of a list.
+def with_listed(text: object) -> Mapping[str, Strategy]:
+    """Return a broker's default strategies, extended by those of a list.
 
-    A name that is there already gets the list's. Raises ValueError.
+    The list's strategies replace those of the same name. Raises ValueError.
     """
-    own: dict[str, Strategy] = {}
+    listed: dict[str, Strategy] = {}
     for entry in str(text).split(","):
         name, colon, path = (part.strip() for part in entry.partition(":"))
         if not (name and colon and path):
             raise ValueError(f"{entry.strip()!r} is no name:package.module.Class")
-        if name in own:
+        if name in listed:
             raise ValueError(f"{name} is there twice")
-        own[name] = strategy_at(path)
-    return {**STRATEGIES, **own}
+        listed[name] = strategy_at(path)
+    return {**STRATEGIES, **listed}
 
 
 def strategy_at(path: str) -> Strategy:
-    """What stands at a path of modules: a function, or a class whose instances are called as one.
+    """Return the strategy at a path of modules: a function, or an instance of a class.
 
-    Raises ValueError if nothing does, or if it can't be called as a strategy is.
+    Raises ValueError if there is nothing, or if it is not callable as a strategy.
     """
     module, _, attribute = path.rpartition(".")
     try:
-        found: Any = getattr(importlib.import_module(module), attribute)
-        made: Any = found() if inspect.isclass(found) else found
+        loaded: Any = getattr(importlib.import_module(module), attribute)
+        made: Any = loaded() if inspect.isclass(loaded) else loaded
     except Exception as problem:  # noqa: BLE001 - whatever the user's module does
         text = " ".join(f"{type(problem).__name__}: {problem}".split())
         raise ValueError(f"can't have {path}: {text}") from None

@@ -49,9 +49,9 @@ def commit(offsets: Mapping[Partition, int], now: int) -> Body:
 def committed(response: Body) -> dict[Partition, int]:
     """Return the error codes of an OffsetCommit response."""
     return {
-        (topic["topic"], one["partition"]): one["error_code"]
+        (topic["topic"], partition["partition"]): partition["error_code"]
         for topic in response["responses"]
-        for one in topic["partition_responses"]
+        for partition in topic["partition_responses"]
     }
 
 
@@ -67,7 +67,10 @@ def fetch_offsets(group_id: str, partitions: Iterable[Partition]) -> Body:
 def fetched_offsets(response: Body) -> dict[Partition, tuple[int, int]]:
     """Return the offsets of an OffsetFetch response, each with its error code."""
     return {
-        (topic["name"], one["partition_index"]): (one["committed_offset"], one["error_code"])
+        (topic["name"], partition["partition_index"]): (
+            partition["committed_offset"],
+            partition["error_code"],
+        )
         for topic in response["topics"]
-        for one in topic["partitions"]
+        for partition in topic["partitions"]
     }

@@ -1,11 +1,11 @@
-"""Brokers of this protocol on asyncio: one process, a port each, a registry and elections that they share.
+"""Brokers of this protocol on asyncio in one process: a port for each, a shared registry, and elections.
 
     async with Cluster(2, topics={"t": 4}) as cluster:
         cluster.bootstrap        # ("127.0.0.1", port) of each
-        await cluster.partitions("t", 5)    # in the registry: the brokers' watches tell them
+        await cluster.partitions("t", 5)    # in the registry, which notifies the brokers
         await cluster.stop(1)    # its connections are closed, others are elected, until it is started again
 
-The cores are in `coordinator`; here is what is carried out of their actions.
+The cores are in `coordinator`; this module performs their actions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 
 Watcher = Callable[[int, BrokerAction], None]
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
@@ -54,20 +54,24 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
         super().__init__(node, core, registry, watch, ended, front)
         self._terms: dict[int, int] = {}
-        """Slot -> the term in which it was told to lead."""
+        """The term in which it leads, by slot."""
         self._unread = False
         """The topics are to be read when it leads again."""
         self._lost: asyncio.Future[None] | None = None
-        """Who asks the registry hears by it that a slot is another's."""
+        """Notifies waiting registry requests that a slot has another leader."""
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen, and watch the topics in the registry. Raises OSError."""
         await super().start(address)
         self.listener.do([ReadTopics()])
 
-    def told(self, nodes: Mapping[int, Address], leaders: server.Leaders) -> None:
-        """Take note of the live brokers with their addresses, and of the leader of each slot."""
-        leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
+    def set_cluster(self, nodes: Mapping[int, Address], leaders: server.Leaders) -> None:
+        """Set the live brokers with their addresses, and the leader of each slot."""
+        leading = {
+            slot: slot_leader.candidate
+            for slot, slot_leader in leaders.items()
+            if slot_leader is not None
+        }
         self.core.cluster(nodes, leading)
         for slot, leader in leaders.items():
             term = leader.term if leader is not None and leader.candidate == self.node else None
@@ -90,7 +94,7 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         call_in(self._loop, lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
-        """Carry out an action. The next one waits: a response leaves when its facts are written."""
+        """Perform an action. The next one waits: a response is sent after its facts are written."""
         if isinstance(action, Write | Load | ReadTopics):
             self._seen(action)
         if isinstance(action, Write):
@@ -103,9 +107,9 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
             await super()._carry_out(action)
 
     async def _read_topics(self) -> None:
-        """While they can't be read, those that are known stand."""
+        """Read the topics; until they can be read, the known ones stay."""
         try:
-            names = await self._asked(self._topics.read, lambda: bool(self.core.slots))
+            names = await self._ask_registry(self._topics.read, lambda: bool(self.core.slots))
         except Exception as problem:  # noqa: BLE001 - registries have errors of their own
             self._say(f"ERROR topics in the registry: {problem}")
             self._loop.call_later(server.AGAIN, self._topics_changed)
@@ -119,42 +123,50 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
     async def _write(self, action: Write) -> None:
         slot = slot_of(action.group, self.core.settings.slots)
         write = partial(self._registry.write, path_of(action.group), action.data, action.version)
-        if slot in self.core.slots and await self._asked(write, lambda: slot in self.core.slots):
+        if slot in self.core.slots and await self._ask_registry(
+            write, lambda: slot in self.core.slots
+        ):
             self.listener.do(self.core.written(action.group, now_ms()))
             return
-        # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
-        # other groups and slots, too: all are loaded anew, until the controller tells who leads.
+        # Another broker coordinates this group: no later response may be sent. That may be true of
+        # other groups and slots, too: all are loaded again, until the controller names the leaders.
         self.listener.abort()
-        why = f"{group_name(action.group)}: another broker coordinates it: closes all connections"
-        self.listener.do([Log("INFO", why)])
+        reason = (
+            f"{group_name(action.group)}: another broker coordinates it: closes all connections"
+        )
+        self.listener.do([Log("INFO", reason)])
         slots = self.core.slots
         self._unread = not slots
         if slots:
-            self.listener.do([ReadTopics()])  # one that waited is gone with the others
+            self.listener.do([ReadTopics()])  # a waiting one has gone with the others
         for slot in slots:
             self.core.resigned(slot, now_ms())
         for slot in slots:
             self.listener.do(self.core.elected(slot))
 
-    async def _asked(self, ask: Callable[[], Found], leads: Callable[[], bool]) -> Found | None:
-        """What the registry says; None if this broker does not lead any longer before it does.
+    async def _ask_registry(
+        self, ask: Callable[[], Result], leads: Callable[[], bool]
+    ) -> Result | None:
+        """Return the registry's response; None if this broker loses the lead before it.
 
-        A registry that is gone says nothing until it is back, and all else would wait as long. What it then
-        writes after all is seen by who leads by then, which claims each entry.
+        A lost registry does not respond until it is back, and everything else would wait as long. A late
+        write is visible to the new leader, which claims each entry.
         """
-        asked = asyncio.create_task(asyncio.to_thread(ask))
-        asked.add_done_callback(lambda one: one.cancelled() or one.exception())  # nobody may ask
-        while not asked.done():
+        registry_call = asyncio.create_task(asyncio.to_thread(ask))
+        registry_call.add_done_callback(
+            lambda call: call.cancelled() or call.exception()
+        )  # the caller may have gone
+        while not registry_call.done():
             self._lost = self._loop.create_future()
-            either: set[asyncio.Future[Any]] = {asked, self._lost}
+            either: set[asyncio.Future[Any]] = {registry_call, self._lost}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done() and not leads():
+            if not registry_call.done() and not leads():
                 return None
-        return asked.result()
+        return registry_call.result()
 
     async def _load(self, action: Load) -> None:
         def claim() -> dict[str, Entry] | None:
-            """Write every entry as it is, so that who led before can change nothing."""
+            """Write every entry unchanged, so that the former leader can't change it."""
             entries = {}
             for name in self._registry.children(PATH):
                 group = name_of(name)
@@ -172,7 +184,7 @@ class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
         while entries is None:
             if action.slot not in self.core.slots:
                 return
-            entries = await self._asked(claim, lambda: action.slot in self.core.slots)
+            entries = await self._ask_registry(claim, lambda: action.slot in self.core.slots)
         self.listener.do(self.core.loaded(action.slot, entries, now_ms()))
 
 
@@ -203,7 +215,7 @@ class Cluster(cluster.Cluster[BrokerServer]):
         return None if leader is None else leader.candidate
 
     async def partitions(self, topic: str, count: int) -> None:
-        """Give a topic so many partitions in the registry, or leave it with more."""
+        """Increase a topic's number of partitions in the registry."""
         await self.grow(topic, *map(str, range(count)))
 
     def _server(self, node: int, session: Session) -> BrokerServer:

@@ -1,4 +1,4 @@
-"""The sessions of a group's consumers: who is alive, and who has heard that a rebalance is on."""
+"""The sessions of a group's consumers: live consumers, and those that know of a rebalance."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Session:
     deadline: int
     connection: int | None = None
 
-    def heard(self, connection: int, now: int) -> None:
-        """The consumer has sent something on this connection."""
+    def extend(self, connection: int, now: int) -> None:
+        """Extend the session after a request on this connection."""
         self.deadline, self.connection = now + self.consumer.session_timeout_ms, connection
 
 
@@ -26,12 +26,13 @@ class Sessions:
 
     def __init__(self, consumers: Iterable[Consumer], now: int) -> None:
         self.live = {
-            one.consumer_id: Session(one, now + one.session_timeout_ms) for one in consumers
+            consumer.consumer_id: Session(consumer, now + consumer.session_timeout_ms)
+            for consumer in consumers
         }
         self.lapsed: dict[str, Session] = {}
         """Dead ones of whom the rest of the group has not heard for sure."""
         self._told: set[str] = set()
-        """Who had IllegalGeneration in a heartbeat's response since the rebalance began."""
+        """Consumers that got IllegalGeneration in a heartbeat's response since the rebalance began."""
         self._cancelable = False
         """Whether nothing but dead consumers is the reason of the rebalance."""
 
@@ -39,29 +40,31 @@ class Sessions:
         return name in self.live or name in self.lapsed
 
     def rebalance(self, *, begins: bool, cancelable: bool) -> None:
-        """There is a reason for a rebalance: the first one, or one more."""
+        """Note a reason for a rebalance, the first or a further one."""
         if begins:
             self._cancelable, self._told = cancelable, set()
         else:
             self._cancelable &= cancelable
 
     def cancels(self, name: str, connection: int, now: int) -> bool:
-        """A heartbeat of a known consumer during a rebalance: whether that was the last one missing, so that
-        the rebalance is cancelled. If not, the consumer is told of it."""
+        """Handle a heartbeat during a rebalance; return whether it cancels the rebalance.
+
+        It does if it was the last missing one. If not, the consumer is told to join.
+        """
         if name in self.lapsed:
             if self._told or not self._cancelable:
                 return False
             self.live[name] = self.lapsed.pop(name)
-            if not self.lapsed:  # it came back before anybody heard of the rebalance
-                self.live[name].heard(connection, now)
+            if not self.lapsed:  # it returned before any consumer learned of the rebalance
+                self.live[name].extend(connection, now)
                 return True
         if name not in self._told:
             self._told.add(name)
-            self.live[name].heard(connection, now)
+            self.live[name].extend(connection, now)
         return False
 
     def lost(self, connection: int) -> None:
-        """A connection is closed."""
+        """Note that a connection is closed."""
         for session in (*self.live.values(), *self.lapsed.values()):
             if session.connection == connection:
                 session.connection = None

@@ -10,29 +10,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from barnabas.designs.brokers.listener import Address
-from barnabas.designs.consumer_rewrite.peers.own_strategies import with_own
+from barnabas.designs.consumer_rewrite.peers.own_strategies import with_listed
 from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES, Strategy
 from barnabas.designs.options import addresses
 
 
 @dataclass(frozen=True)
 class BrokerSettings:
-    """A broker's configuration. Raises ValueError for what can't be."""
+    """A broker's configuration. Raises ValueError for invalid values."""
 
     max_session_timeout_ms: int = field(default=30_000, metadata={"option": "max.session.timeout"})
     strategies: Mapping[str, Strategy] = field(
         default_factory=lambda: STRATEGIES,
-        metadata={"option": "partition.assignment.strategies", "read": with_own},
+        metadata={"option": "partition.assignment.strategies", "read": with_listed},
     )
     slots: int = 8
     """Groups are spread over so many partitions of the offsets topic, each with a leader: their
     coordinator."""
     brokers: int = 0
-    """How many there are to be, which lead partitions in turn; 0: as many as are known."""
+    """The number of brokers that should exist, which lead partitions in turn; 0: the known ones."""
     frame_limit: int = 1 << 20
     """Bytes of the largest request."""
     waiting_limit: int = 4 << 20
-    """Bytes that a connection may have sent behind a request that waits."""
+    """Bytes that a connection may have sent after a waiting request."""
 
     def __post_init__(self) -> None:
         if self.max_session_timeout_ms < 1:
@@ -45,10 +45,10 @@ class BrokerSettings:
 
 @dataclass(frozen=True)
 class ConsumerSettings:
-    """A consumer's configuration. Raises ValueError for what can't be.
+    """A consumer's configuration. Raises ValueError for invalid values.
 
-    topics, or a wildcard: topics of which all of the name matches the regular expression `pattern` (a
-    whitelist), and does not match `blacklist`.
+    topics, or a wildcard: topics whose whole name matches the regular expression `pattern` (a whitelist), and
+    does not match `blacklist`.
     """
 
     group_id: str
@@ -67,7 +67,7 @@ class ConsumerSettings:
     """Whether a JoinGroup has the consumer id of before: the page leaves the choice."""
     backoff_ms: int = 100
     request_timeout_ms: int = 3_000
-    """Of connecting, and of all requests but Heartbeat (the session timeout) and JoinGroup."""
+    """The timeout of connecting, and of all requests but Heartbeat (the session timeout) and JoinGroup."""
     join_timeout_ms: int = 60_000
     """Longer than a round takes: others have a session timeout to hear of it, and another to join."""
     metadata_interval_ms: int = 1_000
@@ -91,11 +91,11 @@ class ConsumerSettings:
 
     @property
     def wildcard(self) -> bool:
-        """Whether topics are looked for."""
+        """Return whether the consumer subscribes by a pattern."""
         return self.pattern is not None or self.blacklist is not None
 
     def matches(self, topic: str) -> bool:
-        """Whether the wildcard has this topic."""
+        """Return whether the wildcard matches a topic."""
         return bool(
             self.wildcard
             and (self.pattern is None or re.fullmatch(self.pattern, topic))
@@ -104,5 +104,5 @@ class ConsumerSettings:
 
     @property
     def heartbeat_interval_ms(self) -> int:
-        """session.timeout.ms / heartbeat.frequency."""
+        """Return session.timeout.ms / heartbeat.frequency."""
         return self.session_timeout_ms // self.heartbeat_frequency

@@ -1,4 +1,4 @@
-"""Partition assignment strategies, by the friendly names that JoinGroup has, and what each one promises."""
+"""Partition assignment strategies, by their friendly names in JoinGroup, and a check of their results."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ Partition = tuple[str, int]
 Strategy = Callable[
     [Sequence[tuple[str, frozenset[str]]], Mapping[str, int]], dict[str, list[Partition]]
 ]
-"""(consumer ids with their topics, topic -> its partitions) -> consumer id -> what it owns.
-
-It promises an entry for each consumer and none for anybody else, and that each partition is owned once,
-by a consumer that subscribes to its topic.
-"""
+"""A function of (consumer ids with their topics, topic -> its partitions) that returns consumer id -> its
+partitions. It promises an entry for each consumer and no other, and one owner for each partition, which
+subscribes to its topic."""
 
 
 class BrokenPromise(Exception):
-    """A strategy has raised something, or what it gave is no assignment."""
+    """A strategy raised an exception, or its result is not an assignment."""
 
 
 def assigned(
     strategy: Strategy, consumers: Mapping[str, frozenset[str]], topics: Mapping[str, int]
 ) -> dict[str, tuple[Partition, ...]]:
-    """What each consumer owns, by a strategy that may be anybody's. Raises BrokenPromise.
+    """Return each consumer's partitions by a strategy, which may be a user's.
 
-    consumers: ids with their topics. topics: those of which each has a subscriber, with their partitions.
+    consumers: ids with their topics. topics: topics with subscribers, and their partitions. Raises
+    BrokenPromise.
     """
     try:
         return _checked(strategy(list(consumers.items()), dict(topics)), consumers, topics)
@@ -39,26 +38,26 @@ def assigned(
 
 
 def _checked(
-    given: Mapping[str, Iterable[Partition]],
+    assignment: Mapping[str, Iterable[Partition]],
     consumers: Mapping[str, frozenset[str]],
     topics: Mapping[str, int],
 ) -> dict[str, tuple[Partition, ...]]:
-    for name in given:
+    for name in assignment:
         if name not in consumers:
             raise BrokenPromise(f"partitions for {name!r}, who is not in the group")
     free = {(topic, number): (topic, number) for topic in topics for number in range(topics[topic])}
     owned: dict[str, tuple[Partition, ...]] = {}
     for name, subscribed in consumers.items():
-        if name not in given:
+        if name not in assignment:
             raise BrokenPromise(f"nothing is said of consumer {name}")
         owns = []
-        for at in given[name]:
-            found = free.pop(at, None)  # ours: ("t", True) equals ("t", 1), too
-            if found is None:
+        for at in assignment[name]:
+            partition = free.pop(at, None)  # ours: ("t", True) equals ("t", 1), too
+            if partition is None:
                 raise BrokenPromise(f"{at!r} was given before, or does not exist")
-            if found[0] not in subscribed:
+            if partition[0] not in subscribed:
                 raise BrokenPromise(f"{at!r} for {name}, who does not subscribe to it")
-            owns.append(found)
+            owns.append(partition)
         owned[name] = tuple(owns)
     if free:
         raise BrokenPromise(f"nobody owns {next(iter(free))!r}, and {len(free) - 1} more")
@@ -68,11 +67,7 @@ def _checked(
 def by_range(
     consumers: Sequence[tuple[str, frozenset[str]]], topics: Mapping[str, int]
 ) -> dict[str, list[Partition]]:
-    """Each topic apart, in stretches; the first consumers have one more (0.8's default).
-
-    >>> by_range([("a", frozenset("t")), ("b", frozenset("t"))], {"t": 3})
-    {'a': [('t', 0), ('t', 1)], 'b': [('t', 2)]}
-    """
+    """Assign each topic in ranges; the first consumers have one partition more (0.8's default)."""
     owned: dict[str, list[Partition]] = {name: [] for name, _ in sorted(consumers)}
     for topic, count in sorted(topics.items()):
         names = [name for name, subscribed in sorted(consumers) if topic in subscribed]
@@ -87,11 +82,7 @@ def by_range(
 def round_robin(
     consumers: Sequence[tuple[str, frozenset[str]]], topics: Mapping[str, int]
 ) -> dict[str, list[Partition]]:
-    """All partitions in turn, each to the next consumer that subscribes to its topic.
-
-    >>> round_robin([("a", frozenset("tu")), ("b", frozenset("u"))], {"t": 1, "u": 2})
-    {'a': [('t', 0), ('u', 1)], 'b': [('u', 0)]}
-    """
+    """Assign all partitions in turn, each to the next consumer that subscribes to its topic."""
     subscribed = dict(consumers)
     turn = sorted(subscribed)
     owned: dict[str, list[Partition]] = {name: [] for name in turn}
@@ -109,4 +100,4 @@ def round_robin(
 STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
     {"range": by_range, "roundrobin": round_robin}
 )
-"""What a broker has without partition.assignment.strategies."""
+"""A broker's strategies without partition.assignment.strategies."""

@@ -1,4 +1,4 @@
-"""Frames of this protocol: the draft's own APIs, and two of Kafka's beside them."""
+"""Frames of this protocol: the draft's own APIs, and two of Kafka's."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def read_request(frame: bytes) -> tuple[int, str, dict[str, Any]]:
                 _KAFKAS[head.key],
                 frames.decode_frame(frame, "request").body,
             )
-        found = decode_frame(REWRITE_0_8_2, frame, "request")
+        decoded = decode_frame(REWRITE_0_8_2, frame, "request")
     except (Short, LookupError) as problem:
         raise Malformed("header", 0, str(problem) or "the header is cut off") from None
-    return head.correlation_id, found.api, found.body
+    return head.correlation_id, decoded.api, decoded.body
 
 
 def response(api: str, correlation_id: int, body: dict[str, Any]) -> bytes:
@@ -70,5 +70,5 @@ def read_response(frame: bytes, api: str) -> tuple[int, dict[str, Any]]:
     if key is not None:
         kafkas = frames.decode_frame(frame, "response", key=key, version=_VERSIONS[key])
         return kafkas.header["correlation_id"], kafkas.body
-    found = decode_frame(REWRITE_0_8_2, frame, "response", api=api)
-    return found.header["correlation_id"], found.body
+    decoded = decode_frame(REWRITE_0_8_2, frame, "response", api=api)
+    return decoded.header["correlation_id"], decoded.body

@@ -29,14 +29,14 @@ REWRITE_ERRORS: Final = (
     # later InvalidSessionTimeout, for too low ones as well
     DialectError(26, "SessionTimeoutTooHigh", _ERROR_MAPPING),
 )
-"""What all drafts of the page share. No version of the page numbers them: the numbers are those
-that Kafka gave to the same conditions."""
+"""The errors of all drafts of the page. No version of the page numbers them: the numbers are Kafka's for the
+same conditions."""
 
 ILLEGAL_PROTOCOL_STATE: Final = DialectError(
     29, "IllegalProtocolState", "the page, co-ordinator failover: 'probably' that", ("code",)
 )
-"""For a JoinGroup while the coordinator loads. Never numbered: 29 is the first behind those of the
-rewrite; 0.9 then gave it, and 30, to errors of authorization."""
+"""The error of a JoinGroup while the coordinator loads. Never numbered: 29 is the first after those of the
+rewrite; 0.9 assigned it, and 30, to errors of authorization."""
 
 HEARTBEAT_FREQUENCY_TOO_HIGH: Final = DialectError(
     30, "HeartbeatFrequencyTooHigh", "the page, server side configs, as of draft C", ("code",)

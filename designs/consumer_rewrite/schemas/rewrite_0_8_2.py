@@ -1,9 +1,9 @@
 """The draft whose layouts reached 0.8.2: ConsumerMetadata, JoinGroup, Heartbeat and OffsetCommit v1.
 
-Document: Kafka 0.9 Consumer Rewrite Design as it was left (obsolete since 0.9), section Request
-formats; field names are those of 0.8.2's class Protocol, which has the same layouts. Beside them
-stand 0.8's own Produce, Fetch, ListOffsets, Metadata and OffsetFetch v0: see `specs.api`. All but
-JoinGroup were released with the same bytes; 0.9's JoinGroup v0 has other fields.
+Document: Kafka 0.9 Consumer Rewrite Design in its last version (obsolete since 0.9), section Request formats;
+field names are those of 0.8.2's class Protocol, which has the same layouts. 0.8's own Produce, Fetch,
+ListOffsets, Metadata and OffsetFetch v0 are in `specs.api`. All but JoinGroup were released with the same
+bytes; 0.9's JoinGroup v0 has other fields.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ JoinGroup = Api(
         "group_id"                      / String,
         "session_timeout"               / Int32,  # milliseconds
         "topics"                        / Array(String),
-        "consumer_id"                   / String,  # empty until the coordinator has given one
+        "consumer_id"                   / String,  # empty until the coordinator has assigned one
         "partition_assignment_strategy" / String,
     ),
     response=Message(

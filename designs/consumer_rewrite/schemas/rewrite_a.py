@@ -62,7 +62,7 @@ JoinGroup = Api(
     request=Message(
         "group_id"        / String,
         "consumer_addr"   / String,
-        "session_timeout" / Int64,  # no unit is given
+        "session_timeout" / Int64,  # without a unit
         "subscribing"     / Array(String),
     ),
     response=Message(

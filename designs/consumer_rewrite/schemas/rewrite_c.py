@@ -36,7 +36,7 @@ JoinGroup = Api(
         "session_timeout"     / Int32,  # milliseconds
         "heartbeat_frequency" / Int16,  # how many heartbeats in a session timeout
         "topics"              / Array(String),
-        "consumer_id"         / String,  # empty until the coordinator has given one
+        "consumer_id"         / String,  # empty until the coordinator has assigned one
     ),
     response=Message(
         "error_code"          / Int16,

@@ -1,10 +1,10 @@
-"""What several requests in flight gain where a broker handles a connection's requests one at a time.
+"""The gain of several requests in flight where a broker handles a connection's requests one at a time.
 
 The document wants to use that "requests for different partitions can be handled by different request handler
-threads". What takes time is put in four places: on the way back and on the way there (the proxy delays), at
-the broker for one request of a connection after the other (the proxy lets so many a second through), and in
-the broker itself: with acks=all it waits for followers, whose Fetch it holds (`replica.fetch.min.bytes`).
-It belongs to document 004, whose claim about request handlers it tests on an old and a new broker.
+threads". The delay is put in four places: on the way back and on the way there (the proxy delays), at the
+broker for each request of a connection (the proxy limits the rate), and in the broker itself: with acks=all
+it waits for followers, whose Fetch it holds (`replica.fetch.min.bytes`). It belongs to document 004, whose
+claim about request handlers it tests on an old and a new broker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Final
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import Settings
 from barnabas.designs.pipelined_producer.peers.batch import magic_for
 from barnabas.designs.protocol_guide.client_0_8 import Client, requests
@@ -46,7 +46,7 @@ SEVERAL: Final = 5
 """Requests in flight, connections, and partitions of the broker that they go to."""
 BROKERS, MESSAGES, ROUNDS = 2, 20, 6
 PARTITIONS: Final = 2 * BROKERS * SEVERAL
-"""So many that a broker leads enough of them, however they are spread."""
+"""Enough partitions for a broker to lead several, however they are spread."""
 SHORT: Final = {"messages": 10, "rounds": 1}
 HELD: Final = {
     "num.partitions": str(PARTITIONS),
@@ -54,7 +54,7 @@ HELD: Final = {
     "replica.fetch.wait.max.ms": str(TAKES),
     "replica.fetch.min.bytes": "1000000",
 }
-"""Of the brokers: a follower's Fetch waits so long at the leader, and what came meanwhile with it."""
+"""Settings of the brokers: the leader holds a follower's Fetch, and records that arrive meanwhile."""
 ONE_EACH: Final = Settings(batch_messages=1, request_bytes=400)
 """A message a request: there is no room for another partition."""
 
@@ -96,9 +96,13 @@ def run(bench: Bench) -> Measured:
         with ApacheCluster(version, BROKERS, settings=HELD) as cluster:
             make_topic(cluster.brokers.values(), TOPIC)
             with Client(cluster.brokers.values()) as client:
-                found = client.refresh([TOPIC])
-            node = found.leaders[TOPIC, 0]
-            led = [place[1] for place, leader in sorted(found.leaders.items()) if leader == node]
+                metadata = client.refresh([TOPIC])
+            node = metadata.leaders[TOPIC, 0]
+            led = [
+                partition[1]
+                for partition, leader in sorted(metadata.leaders.items())
+                if leader == node
+            ]
             for case, acks, scenario in CASES:
                 arms = [
                     (arm, replace(ONE_EACH, in_flight=in_flight, acks=acks), *to, connections)
@@ -106,27 +110,31 @@ def run(bench: Bench) -> Measured:
                     for arm, in_flight, connections in ARMS
                 ]
                 scenarios = {f"Kafka {version}, {case}": scenario}
-                about = {"version": version, "case": case}
-                for _, one, exchanges in producing.in_rounds(
+                labels = {"version": version, "case": case}
+                for _, each_run, exchanges in producer_runs.in_rounds(
                     bench, cluster.bootstrap, scenarios, how, arms, step
                 ):
-                    runs.append({**about, **one, **producing.seen(exchanges)})
+                    runs.append({**labels, **each_run, **producer_runs.in_flight_counts(exchanges)})
             for _ in range(how["rounds"]):
                 for connections in (1, 2):
-                    took = behind(found.brokers[node], api_version, led[1], connections)
+                    took = quick_after_slow(
+                        metadata.brokers[node], api_version, led[1], connections
+                    )
                     beside.append({"version": version, "connections": connections, **took})
     return {"how": how, "runs": runs, "beside": beside}
 
 
-def behind(leader: Address, version: int, quick: int, connections: int) -> dict[str, float]:
-    """Send a request with acks=all to partition 0, and one with acks=1 to another right behind it.
+def quick_after_slow(
+    leader: Address, version: int, quick: int, connections: int
+) -> dict[str, float]:
+    """Send a request with acks=all to partition 0, and one with acks=1 to another right after it.
 
-    connections: 1, or 2 if each has its own. Returns the milliseconds until each answer. Raises RuntimeError
-    if the broker refuses a request.
+    connections: 1, or 2 if each has its own. Returns the milliseconds until each response. Raises
+    RuntimeError if the broker refuses a request.
     """
     with ExitStack() as stack:
-        own = [
-            stack.enter_context(closing(Connection(leader, "handlers", producing.PATIENCE)))
+        following = [
+            stack.enter_context(closing(Connection(leader, "handlers", producer_runs.PATIENCE)))
             for _ in range(connections)
         ]
 
@@ -140,15 +148,15 @@ def behind(leader: Address, version: int, quick: int, connections: int) -> dict[
                 if error:
                     raise RuntimeError(f"the broker answers error {error}")
 
-        for each in own:  # what follows begins when a follower has just asked
+        for each in following:  # the following requests begin right after a follower's Fetch
             ask(each, -1, 0)
             answer(each)
         begun = time.perf_counter()
-        ask(own[0], -1, 0)
-        ask(own[-1], 1, quick)
+        ask(following[0], -1, 0)
+        ask(following[-1], 1, quick)
         took = {}
-        # on one connection the slow answer comes first
-        in_order = [("slow", own[0]), ("quick", own[-1])]
+        # on one connection the slow response comes first
+        in_order = [("slow", following[0]), ("quick", following[-1])]
         for name, each in in_order if connections == 1 else reversed(in_order):
             answer(each)
             took[name] = round((time.perf_counter() - begun) * 1e3, 2)
@@ -170,7 +178,7 @@ def write(measured: Measured) -> str:
     ]  # fmt: skip
     for version in VERSIONS:
         parts += [f"## Kafka {version}", *_gains(select(runs, version=version))]
-        parts.append(_beside(select(measured["beside"], version=version)))
+        parts.append(_quick_request_text(select(measured["beside"], version=version)))
     parts.append(
         "## What follows\n\nWhat is spent on the way is gained back by requests in flight, on "
         "one connection or several. What a broker spends is not: it reads a connection's next "
@@ -183,30 +191,30 @@ def write(measured: Measured) -> str:
 
 
 def _gains(runs: list[Run]) -> Iterator[str]:
-    """Write the table of a version, and what is gained in each case."""
+    """Write the table of a version, and the gain in each case."""
     arms = [arm for arm, *_ in ARMS]
     yield table_of(
         runs,
         {
             f"where {TAKES} ms are spent": "case",
-            **{arm: producing.rate_of(arm=arm) for arm in arms},
-            "seen in flight on a connection": lambda own: ", ".join(
-                str(max(figures(select(own, arm=arm), "in_flight"))) for arm in arms
+            **{arm: producer_runs.rate_of(arm=arm) for arm in arms},
+            "seen in flight on a connection": lambda case_runs: ", ".join(
+                str(max(figures(select(case_runs, arm=arm), "in_flight"))) for arm in arms
             ),
         },
     )
     gains = []
-    for (case,), own in group(runs, "case").items():
-        medians = {arm: statistics.median(producing.rates(own, arm=arm)) for arm in arms}
+    for (case,), case_runs in group(runs, "case").items():
+        medians = {arm: statistics.median(producer_runs.rates(case_runs, arm=arm)) for arm in arms}
         alone = medians.pop(ALONE)
         several = ", ".join(f"{each / alone:.1f} times ({arm})" for arm, each in medians.items())
         gains.append(f"{capitalized(case)}: {several}.")
     yield bullets(gains)
 
 
-def _beside(found: list[Run]) -> str:
-    """Write how long a quick request waits behind a slow one."""
-    same, apart = (select(found, connections=number) for number in (1, 2))
+def _quick_request_text(runs: list[Run]) -> str:
+    """Write how long a quick request waits for a slow one."""
+    same, apart = (select(runs, connections=number) for number in (1, 2))
     return (
         "A request with acks=1 right behind one with acks=all to another partition: answered after "
         f"{_ms(same, 'quick')} ms on the same connection (the slow one after "
@@ -215,8 +223,8 @@ def _beside(found: list[Run]) -> str:
     )  # fmt: skip
 
 
-def _ms(found: list[Run], name: str) -> str:
-    return middle(figures(found, name))
+def _ms(runs: list[Run], name: str) -> str:
+    return middle(figures(runs, name))
 
 
 def drawn(measured: Measured) -> dict[str, str]:
@@ -227,10 +235,10 @@ def drawn(measured: Measured) -> dict[str, str]:
             f"Requests a second, Kafka {version}",
             "requests a second",
             {
-                f"{place}: {arm}": producing.rates(
+                f"{index}: {arm}": producer_runs.rates(
                     measured["runs"], version=version, case=case, arm=arm
                 )
-                for place, case in places.items()
+                for index, case in places.items()
                 for arm, *_ in ARMS
             },
         )

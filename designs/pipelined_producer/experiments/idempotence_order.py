@@ -1,9 +1,9 @@
-"""What idempotence repairs of the order that retries break, with Kafka's own producer.
+"""The effect of idempotence on the order that retries break, with Kafka's own producer.
 
-The pipelined producer of document 004 promises order "if there are no retries". Kafka's producer has had
-sequence numbers since 0.11 (KIP-98): a broker refuses a batch that does not follow the one before. But it
-only can if it knows one: the first batches of a producer are a case of their own.
-It asks a broker and a client of today, and belongs to document 004: it tests that document's condition.
+The pipelined producer of document 004 promises order "if there are no retries". Kafka's producer has sequence
+numbers since 0.11 (KIP-98): a broker refuses a batch that does not follow the preceding one. That requires a
+preceding one: the first batches of a producer are a case of their own. It uses a broker and a client of
+today, and belongs to document 004: it tests that document's condition.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.results import plots
 from barnabas.designs.results.columns import most, table_of
@@ -50,17 +50,17 @@ ARMS: Final = (
 
 
 def _fault(when: str, do: str) -> str:
-    """Return a scenario with a fault of some Produce requests, and answers that leave later."""
+    """Return a scenario with a fault in some Produce requests, and delayed responses."""
     rule = (
         f"{{name: fault, match: {{api: Produce, direction: request}}, when: {{{when}}}, do: {do}}}"
     )
-    return producing.late_answers(10).replace("[", f"[{rule}, ")
+    return producer_runs.late_answers(10).replace("[", f"[{rule}, ")
 
 
 _REFUSE: Final = "{respond: {error: NOT_ENOUGH_REPLICAS}}"
 FIRST: Final = "the first request refused"
 CASES: Final = (
-    ("nothing refused", producing.late_answers(10)),
+    ("nothing refused", producer_runs.late_answers(10)),
     ("every tenth refused, in steady state", _fault(f"skip: {STEADY}, every: 10", _REFUSE)),
     (FIRST, _fault("times: 1", _REFUSE)),
     ("an answer lost, in steady state", _fault(f"skip: {STEADY}, times: 1", "lose_reply")),
@@ -81,14 +81,14 @@ def run(bench: Bench) -> Measured:
             return _send(client, address, name, idempotent, in_flight, how["messages"])
 
         for case in cases:
-            for name, one, exchanges in producing.in_rounds(
+            for name, each_run, exchanges in producer_runs.in_rounds(
                 bench, cluster.bootstrap, dict([case]), how, arms, step, send
             ):
-                in_flight = producing.most_under_way(exchanges, by_connection=True)
+                in_flight = producer_runs.most_under_way(exchanges, by_connection=True)
                 errors = dict(Counter(each.error for each in exchanges if each.error))
-                runs.append({"case": name, **one, "in_flight": in_flight, "errors": errors})
-                if name == FIRST and one["arm"] == ARMS[-1][0] and not pictures:
-                    pictures[f"{name}, {one['arm']}"] = steps(exchanges[:DRAWN])
+                runs.append({"case": name, **each_run, "in_flight": in_flight, "errors": errors})
+                if name == FIRST and each_run["arm"] == ARMS[-1][0] and not pictures:
+                    pictures[f"{name}, {each_run['arm']}"] = steps(exchanges[:DRAWN])
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
@@ -120,11 +120,7 @@ def _send(
 
 
 def in_order(offsets: list[int]) -> bool:
-    """Check that what was sent later lies behind what was sent before.
-
-    >>> in_order([3, 4, 9]), in_order([3, 5, 4])
-    (True, False)
-    """
+    """Check that the records are in the log in the order of sending."""
     return all(before < after for before, after in pairwise(offsets))
 
 
@@ -150,7 +146,9 @@ def write(measured: Measured) -> str:
                 "producer": "arm",
                 "runs in order": _ordered,
                 "records written twice": _twice,
-                "producers that failed": lambda own: sum(map(bool, figures(own, "problems"))),
+                "producers that failed": lambda cell_runs: sum(
+                    map(bool, figures(cell_runs, "problems"))
+                ),
                 "seen in flight": most("in_flight"),
                 "errors that it got": _errors,
             },
@@ -167,8 +165,8 @@ def write(measured: Measured) -> str:
     )
 
 
-def _errors(own: list[Run]) -> str:
-    return counts(sum(map(Counter, figures(own, "errors")), Counter()), "-")
+def _errors(cell_runs: list[Run]) -> str:
+    return counts(sum(map(Counter, figures(cell_runs, "errors")), Counter()), "-")
 
 
 def _follows(runs: list[Run]) -> Iterator[str]:
@@ -180,29 +178,29 @@ def _follows(runs: list[Run]) -> Iterator[str]:
                 f"runs are in order, and {_twice(plain)} records are there twice; with it "
                 f"{_ordered(idempotent)}, and {_twice(idempotent)}."
             )
-    for (case, arm), own in group(runs, "case", "arm").items():
-        failed = [one["problems"]["failed"] for one in own if one["problems"]]
+    for (case, arm), arm_runs in group(runs, "case", "arm").items():
+        failed = [each_run["problems"]["failed"] for each_run in arm_runs if each_run["problems"]]
         if failed:
             yield f"{capitalized(case)}, {arm}: {len(failed)} producers failed, with {failed[0]}."
 
 
-def _twice(own: list[Run]) -> str:
+def _twice(cell_runs: list[Run]) -> str:
     """Write how many records were written twice; a producer that failed does not know."""
-    known = select(own, problems={})
-    return str(sum(one["extra"] for one in known)) if known else "unknown"
+    known = select(cell_runs, problems={})
+    return str(sum(run["extra"] for run in known)) if known else "unknown"
 
 
-def _ordered(own: list[Run]) -> str:
-    known = select(own, problems={})
-    return share(sum(one["in_order"] for one in known), len(known)) if known else "unknown"
+def _ordered(cell_runs: list[Run]) -> str:
+    known = select(cell_runs, problems={})
+    return share(sum(run["in_order"] for run in known), len(known)) if known else "unknown"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot the percentage of runs in order by case."""
     cases = [case for case, _ in CASES]
     series: dict[str, list[tuple[float, float]]] = {}
-    for (case, arm), own in group(measured["runs"], "case", "arm").items():
-        ordered = 100 * len(select(own, in_order=True)) / len(own)
+    for (case, arm), arm_runs in group(measured["runs"], "case", "arm").items():
+        ordered = 100 * len(select(arm_runs, in_order=True)) / len(arm_runs)
         series.setdefault(arm, []).append((cases.index(case) + 1, ordered))
     x = "; ".join(f"{at} {case.split(',')[0]}" for at, case in enumerate(cases, 1))
     return {"order": plots.lines("Order kept", x, "runs (%)", series)}

@@ -1,8 +1,8 @@
-"""The document's producers beside the one that came of it: Kafka's Java producer, at the same latencies.
+"""The document's producers compared with Kafka's Java producer, at the same latencies.
 
-One broker, so that the warm-up of `JavaClient.pace` makes the one connection that there is. Batches are
-alike: ten messages of a partition, sent at once. Java's producer with its defaults is an arm of its own.
-It asks a broker of today, and belongs to document 004: it compares that document's producer, with its runs.
+There is one broker, so that the warm-up of `JavaClient.pace` opens the only connection. Batches are alike:
+ten messages of a partition, sent at once. Java's producer with its defaults is an arm of its own. It uses a
+broker of today, and belongs to document 004: it compares that document's producer, with its runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.results.columns import most, table_of
@@ -69,7 +69,7 @@ def run(bench: Bench) -> Measured:
     how = bench.settings(SHORT, latencies=LATENCIES, messages=MESSAGES, rounds=ROUNDS)
     step = bench.counter(len(how["latencies"]) * how["rounds"] * len(ARMS))
     count, latencies = how["messages"], {f"{each} ms": each for each in how["latencies"]}
-    scenarios = {name: producing.late_answers(latency) for name, latency in latencies.items()}
+    scenarios = {name: producer_runs.late_answers(latency) for name, latency in latencies.items()}
     with (
         ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster,
         JavaClient(VERSION, {}) as java,
@@ -79,27 +79,32 @@ def run(bench: Bench) -> Measured:
         def send(address: Address, name: str, settings: Settings | dict[str, str]) -> Run:
             if isinstance(settings, Settings):
                 partitions = range(PARTITIONS)
-                return producing.produce(address, name, settings, TOPIC, partitions, count)
+                return producer_runs.produce(address, name, settings, TOPIC, partitions, count)
             return by_java(java, address, settings, name, count)
 
-        made = producing.in_rounds(bench, cluster.bootstrap, scenarios, how, ARMS, step, send)
-    runs = [{"latency": latencies[name], **one, **producing.seen(own)} for name, one, own in made]
+        results = producer_runs.in_rounds(
+            bench, cluster.bootstrap, scenarios, how, ARMS, step, send
+        )
+    runs = [
+        {"latency": latencies[name], **each_run, **producer_runs.in_flight_counts(exchanges)}
+        for name, each_run, exchanges in results
+    ]
     return {"how": {**how, "partitions": PARTITIONS, "batch": BATCH}, "runs": runs}
 
 
 def by_java(
     java: JavaClient, address: Address, settings: dict[str, str], name: str, count: int
 ) -> Run:
-    """Send messages with Kafka's producer, until the last is acknowledged. Raises JavaError."""
-    own = {**settings, "bootstrap.servers": "{}:{}".format(*address), "client.id": name}
-    took = java.pace(TOPIC, count, size=100, rate=AT_ONCE, settings=own)
+    """Send messages with Kafka's producer, until all are acknowledged. Raises JavaError."""
+    client_settings = {**settings, "bootstrap.servers": "{}:{}".format(*address), "client.id": name}
+    took = java.pace(TOPIC, count, size=100, rate=AT_ONCE, settings=client_settings)
     return {"seconds": round(max(took) / 1e6, 4), "messages": count, "problems": {}}
 
 
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    said = (
+    sentences = (
         f"At {latency} ms Java's producer moves {_times(runs, JAVA, OURS, latency)} as many "
         "messages as the pipelined one with as many in flight, "
         f"{_times(runs, DEFAULTS, OURS, latency)} as many with its defaults. Against the blocking "
@@ -122,15 +127,15 @@ def write(measured: Measured) -> str:
             runs,
             {
                 "producer": "arm",
-                **{f"{each} ms": producing.rate_of(latency=each) for each in how["latencies"]},
+                **{f"{each} ms": producer_runs.rate_of(latency=each) for each in how["latencies"]},
                 "seen in flight": most("in_flight"),
-                "messages in a request": lambda own: (
-                    f"{sum(figures(own, 'messages')) / sum(figures(own, 'requests')):.0f}"
+                "messages in a request": lambda cell_runs: (
+                    f"{sum(figures(cell_runs, 'messages')) / sum(figures(cell_runs, 'requests')):.0f}"
                 ),
             },
         ),
         "## What follows",
-        bullets(said),
+        bullets(sentences),
         "## What limits this",
         "Producers, broker and proxy share one machine. With little "
         "latency it is their work that is measured, and one producer is written in Python; where "
@@ -139,21 +144,19 @@ def write(measured: Measured) -> str:
 
 
 def _times(runs: list[Run], arm: str, other: str, latency: int) -> str:
-    """Write how many times as many messages a second one arm moves as another.
-
-    >>> run = {"latency": 0, "messages": 6}
-    >>> _times([{**run, "arm": "a", "seconds": 2}, {**run, "arm": "b", "seconds": 3}], "a", "b", 0)
-    '1.5 times'
-    """
-    own, theirs = (
-        statistics.median(producing.rates(runs, arm=name, latency=latency)) for name in (arm, other)
+    """Write the ratio of two arms' messages a second."""
+    our_rates, theirs = (
+        statistics.median(producer_runs.rates(runs, arm=name, latency=latency))
+        for name in (arm, other)
     )
-    return f"{own / theirs:.1f} times"
+    return f"{our_rates / theirs:.1f} times"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot the messages a second by latency."""
-    return {"rate": producing.rates_by_latency(f"Throughput, Kafka {VERSION}", measured["runs"])}
+    return {
+        "rate": producer_runs.rates_by_latency(f"Throughput, Kafka {VERSION}", measured["runs"])
+    }
 
 
 EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

@@ -1,9 +1,9 @@
-"""The two choices of metadata: how long a new topic waits, and what its metadata do to all others.
+"""The two choices of metadata: the wait for a new topic, and its effect on all other topics.
 
 Messages go to known topics at a steady pace; then comes one whose leader the producer does not know. The
-proxy lets Metadata responses leave later. In the last case it also takes the leader from one partition of
-each topic, as a metadata response tells of it, and nothing brings that back. It belongs to document 004,
-which leaves the choice open: its producer makes both, on a broker of the document's time.
+proxy delays Metadata responses. In the last case it also removes the leader of one partition of each topic
+from the metadata, permanently. It belongs to document 004, which leaves the choice open: its producer makes
+both, on a broker of the document's time.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections import Counter
 from itertools import pairwise, product
 from typing import Final, Literal, NamedTuple
 
-from barnabas.designs.leaders import Address, Place
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.leaders import Address, TopicPartition
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.results import plots
@@ -34,10 +34,10 @@ LATENCIES: Final = (0, 20, 100)
 """Milliseconds of a metadata response."""
 KNOWN: Final = tuple(f"known-{number}" for number in range(10))
 PACE: Final = 0.002
-"""Seconds between two messages of the known topics, which have them in turn."""
+"""Seconds between two messages to the known topics, which alternate."""
 REST, BEFORE, AFTER, ROUNDS = 0.3, 0.3, 0.8, 6
-"""Seconds of a run: without messages, for metadata that are still asked for at its beginning; before and
-behind the message with the unknown leader. Runs of each arm."""
+"""Seconds of a run: without messages, for initial metadata requests; before and after the message with the
+unknown leader. Then the runs of each arm."""
 SHORT: Final = {"latencies": (0, 100), "rounds": 1}
 
 Choice = Literal["blocking", "non-blocking"]
@@ -49,21 +49,21 @@ NEW: Final = "a topic new to the producer"
 MADE: Final = "a topic that the broker makes then"
 LEADERLESS: Final = "a partition without a leader"
 CASES: Final = {NEW: "new topic", MADE: "made then", LEADERLESS: "no leader"}
-"""What a message waits for, and that in short."""
+"""The reason for a message's wait, and a short name."""
 
 
 class Ack(NamedTuple):
-    """A message of a known topic: when it was sent and when its acknowledgement came, in seconds."""
+    """A message of a known topic: the times of its sending and its acknowledgement, in seconds."""
 
     sent: float
-    told: float
+    reported: float
 
 
 def scenario(case: str, latency: int) -> str:
     """Return the proxy's scenario for a case and a latency in ms."""
     do = []
     if case == LEADERLESS:
-        # 0.8 tells of partitions in any order; both have the same leader
+        # 0.8 lists partitions in any order; both have the same leader
         first, last = "topics[*].partitions[0]", "topics[*].partitions[1]"
         fields = {
             f"{first}.partition_index": 0,
@@ -93,21 +93,21 @@ def run(bench: Bench) -> Measured:
             with bench.between(cluster.bootstrap, scenario(case, latency), name) as proxy:
                 for _, (arm, choice) in product(range(how["rounds"]), ARMS):
                     step(f"{case}, {latency} ms, {arm}")
-                    place = _place(case, len(runs))
-                    found = around(address_of(proxy), choice, place, case != LEADERLESS)
-                    runs.append({"case": case, "latency": latency, "arm": arm, **found})
+                    partition = _place(case, len(runs))
+                    result = around(address_of(proxy), choice, partition, case != LEADERLESS)
+                    runs.append({"case": case, "latency": latency, "arm": arm, **result})
     return {"how": how, "runs": runs}
 
 
-def _place(case: str, number: int) -> Place:
+def _place(case: str, number: int) -> TopicPartition:
     """Return the partition with the unknown leader; number: of the run."""
     if case == LEADERLESS:
         return KNOWN[0], 1
     return ("there" if case == NEW else f"made-{number}"), 0
 
 
-def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> Run:
-    """Measure one run. awaited: whether the message to `place` will be acknowledged."""
+def around(bootstrap: Address, choice: Choice, partition: TopicPartition, awaited: bool) -> Run:
+    """Measure one run. awaited: whether the message to `partition` will be acknowledged."""
     acks: list[Ack] = []
     first: list[float] = []
     problems: Counter[str] = Counter()
@@ -124,28 +124,28 @@ def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> R
         elif awaited:
             problems[outcome.problem] += 1
 
-    # a broker may refuse to lead a topic a moment after it was made
+    # a broker may refuse to lead a topic a moment after its creation
     settings = Settings(metadata=choice, retries=20)
     producer = PipelinedProducer([bootstrap], settings)
     try:
         for topic in KNOWN:
             producer.send(topic, b"first", partition=0)
-        if producer.flush(producing.PATIENCE):
+        if producer.flush(producer_runs.PATIENCE):
             raise TimeoutError(f"{choice}: nothing gets through")
         time.sleep(REST)
         due = time.monotonic()
         at = due + BEFORE
-        asked = False
+        requested = False
         number = 0
         while (now := time.monotonic()) < at + AFTER:
-            if now >= at and not asked:
-                at, asked = now, True
-                producer.send(place[0], b"first", partition=place[1], told=came)
+            if now >= at and not requested:
+                at, requested = now, True
+                producer.send(partition[0], b"first", partition=partition[1], told=came)
             producer.send(KNOWN[number % len(KNOWN)], bytes(100), partition=0, told=told)
             number, due = number + 1, due + PACE
             time.sleep(max(0.0, due - time.monotonic()))
-        if awaited and producer.flush(producing.PATIENCE):
-            raise TimeoutError(f"{choice}: no acknowledgement of {place[0]}")
+        if awaited and producer.flush(producer_runs.PATIENCE):
+            raise TimeoutError(f"{choice}: no acknowledgement of {partition[0]}")
     finally:
         producer.close(1)
     return {
@@ -162,16 +162,16 @@ def stalls(acks: list[Ack], at: float) -> dict[str, float]:
     >>> stalls(acks, 1.0)
     {'before_ms': 250.0, 'median_ms': 500.0, 'slowest_ms': 2250.0, 'silence_ms': 2000.0}
     """
-    before = [one.told - one.sent for one in acks if one.sent < at]
-    after = [one.told - one.sent for one in acks if one.sent >= at]
-    times = [at, *sorted(one.told for one in acks if one.told >= at)]
-    found = {
+    before = [ack.reported - ack.sent for ack in acks if ack.sent < at]
+    after = [ack.reported - ack.sent for ack in acks if ack.sent >= at]
+    times = [at, *sorted(ack.reported for ack in acks if ack.reported >= at)]
+    figures = {
         "before_ms": max(before),
         "median_ms": statistics.median(after),
         "slowest_ms": max(after),
         "silence_ms": max(later - earlier for earlier, later in pairwise(times)),
     }
-    return {name: round(value * 1e3, 1) for name, value in found.items()}
+    return {name: round(value * 1e3, 1) for name, value in figures.items()}
 
 
 def write(measured: Measured) -> str:
@@ -196,18 +196,18 @@ def write(measured: Measured) -> str:
         "slowest after": middle_of("slowest_ms"),
         "longest silence": middle_of("silence_ms"),
     }
-    for (case,), own in group(runs, "case").items():
-        said = []
-        for (latency,), each in group(own, "latency").items():
+    for (case,), case_runs in group(runs, "case").items():
+        sections = []
+        for (latency,), each in group(case_runs, "latency").items():
             slowest = (
                 statistics.median(figures(select(each, arm=arm), "slowest_ms")) for arm, _ in ARMS
             )
-            said.append(
+            sections.append(
                 "At {} ms the slowest message of a known topic waits {:.0f} ms with the synchronous fetch, "
                 "{:.0f} ms with the other.".format(latency, *slowest)
             )
-        rows = [{**one, "at": f"{one['latency']} ms"} for one in own]
-        parts += [f"## {capitalized(case)}", table_of(rows, columns), bullets(said)]
+        rows = [{**each_run, "at": f"{each_run['latency']} ms"} for each_run in case_runs]
+        parts += [f"## {capitalized(case)}", table_of(rows, columns), bullets(sections)]
     return paragraphs(
         *parts,
         "The document expects of the synchronous fetch that it \"can potentially hurt the "
@@ -220,8 +220,8 @@ def drawn(measured: Measured) -> dict[str, str]:
     """Plot the longest silence of the known topics, by latency."""
     silence = {
         f"{short}, {arm}": [
-            (one["latency"], one["silence_ms"])
-            for one in select(measured["runs"], case=case, arm=arm)
+            (each_run["latency"], each_run["silence_ms"])
+            for each_run in select(measured["runs"], case=case, arm=arm)
         ]
         for case, short in CASES.items()
         for arm, _ in ARMS

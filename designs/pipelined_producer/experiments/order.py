@@ -1,8 +1,8 @@
-"""What several requests in flight cost: the order in a partition when one of them has to be sent again.
+"""The cost of several requests in flight: the order in a partition when a request is retried.
 
-The proxy refuses every tenth Produce request with an error that is tried again (NOT_ENOUGH_REPLICAS),
-and lets answers leave 5 ms later, so that requests are in flight together. It belongs to document 004, whose
-producer it runs on a broker of the document's time.
+The proxy refuses every tenth Produce request with a retriable error (NOT_ENOUGH_REPLICAS), and delays
+responses by 5 ms, so that requests are in flight together. It belongs to document 004, whose producer it runs
+on a broker of the document's time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.results.columns import most, of_runs, table_of, total
@@ -56,12 +56,12 @@ def run(bench: Bench) -> Measured:
         runs = [
             {
                 "case": case,
-                **one,
-                "in_flight": producing.most_under_way(exchanges, by_connection=True),
+                **each_run,
+                "in_flight": producer_runs.most_under_way(exchanges, by_connection=True),
                 "refused": sum(bool(each.error) for each in exchanges),
             }
             for name, scenario in CASES
-            for case, one, exchanges in producing.in_rounds(
+            for case, each_run, exchanges in producer_runs.in_rounds(
                 bench, cluster.bootstrap, {name: scenario}, how, arms, step
             )
         ]
@@ -72,9 +72,9 @@ def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     broken = [
-        f"{arm}, {case}: broken in {bad} of {len(own)} runs"
-        for (case, arm), own in group(runs, "case", "arm").items()
-        if (bad := sum(not one["in_order"] for one in own))
+        f"{arm}, {case}: broken in {bad} of {len(arm_runs)} runs"
+        for (case, arm), arm_runs in group(runs, "case", "arm").items()
+        if (bad := sum(not each_run["in_order"] for each_run in arm_runs))
     ]
     return paragraphs(
         f"Kafka {VERSION}, one partition, {how['messages']} messages in batches of {BATCH}, "
@@ -85,11 +85,11 @@ def write(measured: Measured) -> str:
             {
                 "arm": "arm",
                 "case": "case",
-                "runs in order": of_runs(lambda one: one["in_order"]),
+                "runs in order": of_runs(lambda each_run: each_run["in_order"]),
                 "seen in flight": most("in_flight"),
                 "requests refused": total("refused"),
-                "not acknowledged": lambda own: sum(
-                    sum(each.values()) for each in figures(own, "problems")
+                "not acknowledged": lambda arm_runs: sum(
+                    sum(each.values()) for each in figures(arm_runs, "problems")
                 ),
             },
         ),

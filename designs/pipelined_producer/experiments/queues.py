@@ -1,8 +1,8 @@
-"""The two choices of queueing: what a loud topic does to a quiet one, and what queues take in memory.
+"""The two choices of queueing: the effect of a loud topic on a quiet one, and the memory of queues.
 
-A loud topic is sent to as fast as it goes, and what finds no room is dropped; a quiet one (the
-document's audit data) gets a message every 10 ms. A broker behind a latency of 20 ms is the slower one.
-Memory is counted in this process, without brokers. It belongs to document 004, which describes both choices.
+A loud topic is sent to at full speed, and messages without room are dropped; a quiet one (the document's
+audit data) gets a message every 10 ms. A broker with a latency of 20 ms is the slower one. Memory is counted
+in this process, without brokers. It belongs to document 004, which describes both choices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Final, Literal
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import (
     Outcome,
     PipelinedProducer,
@@ -63,7 +63,7 @@ def run(bench: Bench) -> Measured:
     with ApacheCluster(VERSION) as cluster:
         for topic in ("loud", "quiet"):
             make_topic(cluster.brokers.values(), topic)
-        with bench.between(cluster.bootstrap, producing.late_answers(20), "slow") as proxy:
+        with bench.between(cluster.bootstrap, producer_runs.late_answers(20), "slow") as proxy:
             for _, (arm, queueing) in product(range(how["rounds"]), ARMS):
                 step(arm)
                 runs.append({"arm": arm, **loud_and_quiet(address_of(proxy), queueing, how)})
@@ -92,7 +92,7 @@ def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) ->
     with closing(producer):
         for topic in ("loud", "quiet"):
             producer.send(topic, b"first", partition=0)
-        producer.flush(producing.PATIENCE)
+        producer.flush(producer_runs.PATIENCE)
         due = time.monotonic()
         while sent["quiet"] < how["quiet"]:
             topic = "loud"
@@ -104,15 +104,15 @@ def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) ->
             except QueueFull:
                 dropped[topic] += 1
                 time.sleep(0.0002)  # the send thread has its turn
-        left = producer.flush(producing.PATIENCE)
-    if left:
-        raise TimeoutError(f"{queueing}: {left} messages are not reported")
+        unsent = producer.flush(producer_runs.PATIENCE)
+    if unsent:
+        raise TimeoutError(f"{queueing}: {unsent} messages are not reported")
     return {
         "quiet": sent["quiet"],
         "quiet_dropped": dropped["quiet"],
         "loud": sent["loud"],
         "loud_dropped": dropped["loud"],
-        "quiet_ms": [round(one, 1) for one in sorted(waited)],
+        "quiet_ms": [round(milliseconds, 1) for milliseconds in sorted(waited)],
         "problems": dict(problems),
     }
 
@@ -122,8 +122,8 @@ def memory_of(queueing: Choice, partitions: int) -> int:
     events = [Event("t", None, None, 0.0, number % partitions) for number in range(EVENTS)]
     tracemalloc.start()
     try:
-        made = PartitionQueues if queueing == "partition" else OneQueue
-        queues: Queues = made(EVENTS, Settings().batch_bytes)
+        queue_type = PartitionQueues if queueing == "partition" else OneQueue
+        queues: Queues = queue_type(EVENTS, Settings().batch_bytes)
         before = tracemalloc.get_traced_memory()[0]
         for event in events:
             queues.put(event)
@@ -135,7 +135,10 @@ def memory_of(queueing: Choice, partitions: int) -> int:
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    memory = {(one["partitions"], one["arm"]): one["bytes"] / 1024 for one in measured["memory"]}
+    memory = {
+        (measurement["partitions"], measurement["arm"]): measurement["bytes"] / 1024
+        for measurement in measured["memory"]
+    }
     return paragraphs(
         "## Isolation",
         f"Kafka {VERSION} behind 20 ms; a queue has room for {ROOM} messages; "
@@ -167,21 +170,21 @@ def write(measured: Measured) -> str:
 
 
 def _dropped(topic: str) -> Column:
-    return lambda own: f"{total(f'{topic}_dropped')(own)} of {total(topic)(own)}"
+    return lambda cell_runs: f"{total(f'{topic}_dropped')(cell_runs)} of {total(topic)(cell_runs)}"
 
 
-def _waited(own: list[Run]) -> str:
-    waited = sorted(ms for one in own for ms in one["quiet_ms"])
+def _waited(cell_runs: list[Run]) -> str:
+    waited = sorted(ms for run in cell_runs for ms in run["quiet_ms"])
     if not waited:
         return "none got through"
     return f"{statistics.median(waited):.0f}, {waited[int(len(waited) * 0.99)]:.0f}"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """Plot what became of the quiet topic, run by run."""
+    """Plot the dropped messages of the quiet topic, run by run."""
     lost = {
         arm: [
-            100 * one["quiet_dropped"] / one["quiet"] for one in select(measured["runs"], arm=arm)
+            100 * run["quiet_dropped"] / run["quiet"] for run in select(measured["runs"], arm=arm)
         ]
         for arm, _ in ARMS
     }

@@ -1,9 +1,9 @@
-"""The two choices of serialising: what send() costs its caller, and what it does to throughput.
+"""The two choices of serialising: the cost of send() for its caller, and the throughput.
 
 The document fears "slowing down the client thread if compression or serialization takes long", so there are
-three serialisers: none, one that holds Python's lock while it works (json), and one that takes long and does
-not (zlib). The cost of send() is that of messages at a steady pace, so that nobody waits for room.
-It belongs to document 004, which describes both choices.
+three serialisers: none, one that holds Python's lock while it works (json), and one that works without the
+lock (zlib). The cost of send() is measured at a steady pace, so that no message waits for room. It belongs to
+document 004, which describes both choices.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import product
 from typing import Any, Final, Literal
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializer
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
@@ -43,8 +43,8 @@ SHORT: Final = {"paced": 50, "burst": 100, "rounds": 1}
 PACE: Final = 0.002
 """Seconds between two messages; the slowest serialiser takes less."""
 
-Where = Literal["client thread", "send thread"]
-ARMS: Final[tuple[Where, ...]] = ("client thread", "send thread")
+SerializingThread = Literal["client thread", "send thread"]
+ARMS: Final[tuple[SerializingThread, ...]] = ("client thread", "send thread")
 SETTINGS: Final = Settings(batch_messages=50)
 
 _DOCUMENT: Final = {
@@ -83,9 +83,13 @@ def run(bench: Bench) -> Measured:
 
 
 def send(
-    bootstrap: Address, arm: Where, value: Any, serializer: Serializer, how: dict[str, Any]
+    bootstrap: Address,
+    arm: SerializingThread,
+    value: Any,
+    serializer: Serializer,
+    how: dict[str, Any],
 ) -> Run:
-    """Measure one run: microseconds of each send() at a pace (median, 99 %), then the seconds of a burst."""
+    """Measure the microseconds of each send at a pace (median, 99 %), then the seconds of a burst."""
     problems: Counter[str] = Counter()
 
     def told(outcome: Outcome) -> None:
@@ -96,7 +100,7 @@ def send(
     with closing(PipelinedProducer([bootstrap], settings, serializers=serializers)) as producer:
         for partition in range(PARTITIONS):
             producer.send(TOPIC, value, partition=partition, told=told)
-        producer.flush(producing.PATIENCE)
+        producer.flush(producer_runs.PATIENCE)
         took = []
         due = time.perf_counter()
         for number in range(how["paced"]):
@@ -105,16 +109,16 @@ def send(
             begun = time.perf_counter_ns()
             producer.send(TOPIC, value, partition=number % PARTITIONS, told=told)
             took.append((time.perf_counter_ns() - begun) / 1e3)
-        producer.flush(producing.PATIENCE)
+        producer.flush(producer_runs.PATIENCE)
         start = time.perf_counter()
         for number in range(how["burst"]):
             partition = number % PARTITIONS
-            producer.send(TOPIC, value, partition=partition, told=told, wait=producing.PATIENCE)
+            producer.send(TOPIC, value, partition=partition, told=told, wait=producer_runs.PATIENCE)
         sent = time.perf_counter() - start
-        left = producer.flush(producing.PATIENCE)
+        unsent = producer.flush(producer_runs.PATIENCE)
         seconds = time.perf_counter() - start
-    if left:
-        raise TimeoutError(f"{arm}: {left} messages are not reported")
+    if unsent:
+        raise TimeoutError(f"{arm}: {unsent} messages are not reported")
     took.sort()
     return {
         "send_us": round(statistics.median(took), 1),
@@ -139,15 +143,15 @@ def cost(value: Any, serializer: Serializer) -> float:
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    alone = {one["case"]: one["us"] for one in measured["alone"]}
-    said = []
+    alone = {measurement["case"]: measurement["us"] for measurement in measured["alone"]}
+    sentences = []
     for case in alone:
         client, sender = (select(runs, case=case, arm=arm) for arm in ARMS)
         costs, rates = (
-            [statistics.median(of(own)) for own in (client, sender)]
-            for of in (_costs, producing.rates)
+            [statistics.median(of(cell_runs)) for cell_runs in (client, sender)]
+            for of in (_costs, producer_runs.rates)
         )
-        said.append(
+        sentences.append(
             f"{case}: in the client's thread send() takes {costs[0] - costs[1]:+.0f} µs, and a burst moves "
             f"{rates[0] / rates[1]:.2f} times the messages."
         )
@@ -161,19 +165,19 @@ def write(measured: Measured) -> str:
             runs,
             {
                 "serialiser": "case",
-                "alone, µs": lambda own: f"{alone[own[0]['case']]:.0f}",
+                "alone, µs": lambda cell_runs: f"{alone[cell_runs[0]['case']]:.0f}",
                 "who serialises": "arm",
                 "send() at a pace: median µs": middle_of("send_us"),
                 "99% within, µs": middle_of("send_99_us"),
-                "burst: messages a second": producing.rate_of(),
-                "burst: the caller is done after, ms": lambda own: middle(
-                    1e3 * each for each in figures(own, "sent")
+                "burst: messages a second": producer_runs.rate_of(),
+                "burst: the caller is done after, ms": lambda cell_runs: middle(
+                    1e3 * each for each in figures(cell_runs, "sent")
                 ),
             },
         ),
         "## What follows",
         "Held against serialising in the send thread:",
-        bullets(said),
+        bullets(sentences),
         'The document prefers the send thread, for fear of "slowing down the client '
         'thread if compression or serialization takes long". Its producer runs on '
         "the JVM, whose threads run in parallel; Python's do so only while a serialiser releases "

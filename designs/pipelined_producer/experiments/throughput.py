@@ -1,8 +1,8 @@
-"""What pipelining gains: messages a second of the blocking producer of 0.8 and of the pipelined one.
+"""The gain of pipelining: messages a second of 0.8's blocking producer and of the pipelined one.
 
-The latency is made by a proxy in a process of its own, which lets each Produce response leave later;
-responses do not wait for each other. Rounds go over all arms, so that what else the machine does
-meets all of them alike. It belongs to document 004, whose producer it compares with the one before it.
+A proxy in a process of its own adds the latency: each Produce response leaves later, and responses do not
+wait for each other. Rounds go over all arms, so that other load on the machine affects all of them alike. It
+belongs to document 004, whose producer it compares with its predecessor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import statistics
 from dataclasses import replace
 from typing import Any, Final
 
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.designs.results.columns import Column, table_of
@@ -57,21 +57,23 @@ def run(bench: Bench) -> Measured:
     to = ("throughput", range(PARTITIONS), how["messages"])
     for version in how["versions"]:
         arms = [(arm, settings, *to) for arm, settings in ARMS]
-        if not version.startswith("0.8"):  # v0 is gone there
+        if not version.startswith("0.8"):  # without v0
             arms = [(arm, replace(each, produce_version=None), *to) for arm, each in ARMS]
         latencies = {f"Kafka {version}, {latency} ms": latency for latency in how["latencies"]}
-        scenarios = {name: producing.late_answers(latency) for name, latency in latencies.items()}
+        scenarios = {
+            name: producer_runs.late_answers(latency) for name, latency in latencies.items()
+        }
         settings = {"num.partitions": str(PARTITIONS)}
         with ApacheCluster(version, BROKERS, settings=settings) as cluster:
             make_topic(cluster.brokers.values(), to[0])
-            made = producing.in_rounds(bench, cluster.bootstrap, scenarios, how, arms, step)
-        for name, one, exchanges in made:
-            about = {"version": version, "latency": latencies[name]}
-            runs.append({**about, **one, **producing.seen(exchanges)})
-            if one["arm"] in SHOWN and latencies[name] == max(LATENCIES):
-                # behind those that made the connections
+            results = producer_runs.in_rounds(bench, cluster.bootstrap, scenarios, how, arms, step)
+        for name, each_run, exchanges in results:
+            labels = {"version": version, "latency": latencies[name]}
+            runs.append({**labels, **each_run, **producer_runs.in_flight_counts(exchanges)})
+            if each_run["arm"] in SHOWN and latencies[name] == max(LATENCIES):
+                # after those that opened the connections
                 first = exchanges[PARTITIONS : PARTITIONS + DRAWN]
-                drawn[f"{version}: {one['arm']}"] = steps(first)
+                drawn[f"{version}: {each_run['arm']}"] = steps(first)
     how |= {"partitions": PARTITIONS, "batch": BATCH, "brokers": BROKERS}
     return {"how": how, "runs": runs, "drawn": drawn}
 
@@ -88,9 +90,9 @@ def write(measured: Measured) -> str:
         "that block, as 0.8's had."
     ]
     rates = {f"{latency} ms": _rate(latency) for latency in how["latencies"]}
-    for (version,), own in group(runs, "version").items():
-        table = table_of(own, {"arm": "arm", **rates, "seen in flight": _in_flight})
-        parts += [f"## Kafka {version}", table, _follows(own, how)]
+    for (version,), version_runs in group(runs, "version").items():
+        table = table_of(version_runs, {"arm": "arm", **rates, "seen in flight": _in_flight})
+        parts += [f"## Kafka {version}", table, _follows(version_runs, how)]
     parts += [f"### The first requests at {max(how['latencies'])} ms"] if measured["drawn"] else []
     for name, drawn in measured["drawn"].items():
         parts += [f"Kafka {name}", mermaid(sequence(drawn))]
@@ -106,42 +108,42 @@ def write(measured: Measured) -> str:
 def _rate(latency: int) -> Column:
     """Return a column with the median rate at a latency, the slowest run and the fastest."""
 
-    def cell(own: list[Run]) -> str:
-        found = producing.rates(own, latency=latency)
-        return f"{statistics.median(found):.0f} ({found[0]:.0f}-{found[-1]:.0f})"
+    def cell(cell_runs: list[Run]) -> str:
+        rates = producer_runs.rates(cell_runs, latency=latency)
+        return f"{statistics.median(rates):.0f} ({rates[0]:.0f}-{rates[-1]:.0f})"
 
     return cell
 
 
-def _in_flight(own: list[Run]) -> str:
-    most, total = (max(figures(own, name)) for name in ("in_flight", "in_flight_total"))
+def _in_flight(cell_runs: list[Run]) -> str:
+    most, total = (max(figures(cell_runs, name)) for name in ("in_flight", "in_flight_total"))
     return f"{most} of a connection, {total} in all"
 
 
 def _follows(runs: list[Run], how: dict[str, Any]) -> str:
-    said = []
+    sentences = []
     for latency in how["latencies"]:
         medians = {
-            arm: statistics.median(producing.rates(runs, arm=arm, latency=latency))
+            arm: statistics.median(producer_runs.rates(runs, arm=arm, latency=latency))
             for arm, _ in ARMS
         }
         blocking = medians.pop(BLOCKING)
         ratios = ", ".join(f"{each / blocking:.1f} times ({arm})" for arm, each in medians.items())
-        said.append(f"At {latency} ms, against the blocking producer: {ratios}.")
-    ordered = sum(one["in_order"] for one in runs)
-    problems = sum(sum(one["problems"].values()) for one in runs)
-    said.append(
+        sentences.append(f"At {latency} ms, against the blocking producer: {ratios}.")
+    ordered = sum(run["in_order"] for run in runs)
+    problems = sum(sum(run["problems"].values()) for run in runs)
+    sentences.append(
         f"Order: in {ordered} of {len(runs)} runs each partition has its messages in the order in "
         f"which they were sent; {problems} messages were not acknowledged."
     )
-    return bullets(said)
+    return bullets(sentences)
 
 
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot the messages a second by latency, for each version."""
     return {
-        version: producing.rates_by_latency(f"Throughput, Kafka {version}", own)
-        for (version,), own in group(measured["runs"], "version").items()
+        version: producer_runs.rates_by_latency(f"Throughput, Kafka {version}", version_runs)
+        for (version,), version_runs in group(measured["runs"], "version").items()
     }
 
 

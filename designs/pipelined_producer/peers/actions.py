@@ -1,4 +1,4 @@
-"""Actions that the event loop returns, and what selecting found. Nodes: broker ids, and `links.METADATA`."""
+"""Actions of the event loop, and results of selecting. Nodes: broker ids, and `links.METADATA`."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Select(Enum):
     WRITABLE = "select writable keys"
 
 
-class Heard(NamedTuple):
+class ReadResult(NamedTuple):
     """The result of selecting readable keys: received bytes, and lost connections."""
 
     arrived: Mapping[int, bytes]
     lost: Collection[int]
 
 
-class Takes(NamedTuple):
+class WriteResult(NamedTuple):
     """The result of selecting writable keys: nodes that take bytes, and new connections."""
 
     writable: set[int]

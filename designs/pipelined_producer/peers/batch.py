@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.pipelined_producer.peers import serializing
 from barnabas.designs.pipelined_producer.peers.event import Event, Outcome
 from barnabas.designs.pipelined_producer.peers.queues import Batches
@@ -19,7 +19,7 @@ class Collated(NamedTuple):
 
     body: dict[str, Any]
     sent: Batches
-    left: Batches
+    unsent: Batches
     failed: list[Outcome]
 
 
@@ -38,26 +38,26 @@ def collate(
     """Make a request of batches, up to its limit. At least one event is sent or fails."""
     magic = magic_for(version)
     request_room = serializing.request_room(settings)
-    sent, left, sets = Batches(), Batches(), dict[Place, bytes]()
+    sent, unsent, sets = Batches(), Batches(), dict[TopicPartition, bytes]()
     failed: list[Outcome] = []
-    for place, waiting in batches.items():
-        room = serializing.batch_room(settings, place[0], request_room)
+    for partition, waiting in batches.items():
+        room = serializing.batch_room(settings, partition[0], request_room)
         records, events, rest = _fill(waiting, room, magic, settings, serializers, failed)
         if rest:
-            left[place] = rest
+            unsent[partition] = rest
         if not events:
             continue
         try:
-            sets[place] = build(records, magic=magic, compression=settings.compression)
+            sets[partition] = build(records, magic=magic, compression=settings.compression)
         except ValueError as problem:  # Unfit: not bytes, or a codec that this magic has not
             failed += (Outcome(event, problem=f"not serialised: {problem}") for event in events)
             continue
-        sent[place] = events
+        sent[partition] = events
         size = sum(serializing.record_size(record.key, record.value) for record in records)
-        around = serializing.PARTITION + len(place[0].encode()) + serializing.BATCH
+        around = serializing.PARTITION + len(partition[0].encode()) + serializing.BATCH
         request_room -= around + size
     body = produce_bytes(sets, settings.acks, settings.request_timeout_ms)
-    return Collated(body, sent, left, failed)
+    return Collated(body, sent, unsent, failed)
 
 
 def _fill(

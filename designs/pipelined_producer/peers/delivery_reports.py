@@ -1,7 +1,7 @@
-"""Fates of events: acknowledged, sent again, or given up with the last problem.
+"""Fates of events: acknowledged, retried, or given up with the last problem.
 
-Batches of a partition are sent again in the order in which they failed, before new events of it. With
-one request in flight that keeps the order; with several, later requests in flight overtake.
+Batches of a partition are retried in the order in which they failed, before new events of it. With one
+request in flight that keeps the order; with several, later requests in flight overtake.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION, Place
+from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION, TopicPartition
 from barnabas.designs.pipelined_producer.peers.event import Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake
 from barnabas.designs.pipelined_producer.peers.queues import Batches
@@ -26,48 +26,50 @@ CLOSED: Final = "the producer was closed"
 
 
 class Retry(NamedTuple):
-    """A batch to be sent again, not before `due` (seconds)."""
+    """A batch to be retried, not before `due` (seconds)."""
 
-    place: Place
+    topic_partition: TopicPartition
     events: list[Event]
     due: float
 
 
 class Retries:
-    """Batches that were refused, or lost with their connection, until they are sent again."""
+    """Refused batches, and batches of lost connections, until they are retried."""
 
     def __init__(self) -> None:
         self._waiting: list[Retry] = []
 
-    def add(self, place: Place, events: list[Event], due: float) -> None:
+    def add(self, partition: TopicPartition, events: list[Event], due: float) -> None:
         """Add a batch."""
-        self._waiting.append(Retry(place, events, due))
+        self._waiting.append(Retry(partition, events, due))
 
     def put_back(self, batches: Batches) -> None:
         """Return batches that did not fit: they are the first of their partitions, and due."""
-        self._waiting[:0] = (Retry(place, events, -math.inf) for place, events in batches.items())
+        self._waiting[:0] = (
+            Retry(partition, events, -math.inf) for partition, events in batches.items()
+        )
 
-    def take(self, places: Collection[Place], now: float) -> Batches:
+    def take(self, places: Collection[TopicPartition], now: float) -> Batches:
         """Take the first batch of each of these partitions, if it is due."""
         due = self.ripe(now).intersection(places)
         taken: Batches = {}
         rest: list[Retry] = []
         for retry in self._waiting:
-            if retry.place in due and retry.place not in taken:
-                taken[retry.place] = retry.events
+            if retry.topic_partition in due and retry.topic_partition not in taken:
+                taken[retry.topic_partition] = retry.events
             else:
                 rest.append(retry)
         self._waiting = rest
         return taken
 
-    def ripe(self, now: float) -> set[Place]:
+    def ripe(self, now: float) -> set[TopicPartition]:
         """Return the partitions whose first batch is due."""
-        first = {retry.place: retry.due for retry in reversed(self._waiting)}
-        return {place for place, due in first.items() if due <= now}
+        first = {retry.topic_partition: retry.due for retry in reversed(self._waiting)}
+        return {partition for partition, due in first.items() if due <= now}
 
-    def held(self) -> set[Place]:
-        """Return the partitions of which nothing new is sent."""
-        return {retry.place for retry in self._waiting}
+    def held(self) -> set[TopicPartition]:
+        """Return the partitions for which no new events are sent."""
+        return {retry.topic_partition for retry in self._waiting}
 
     def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
         """Take out unwanted events."""
@@ -98,7 +100,7 @@ class DeliveryReports:
     settings: Settings
     intake: Intake
     retries: Retries
-    error_of: Callable[[Place], int]
+    error_of: Callable[[TopicPartition], int]
     """Returns the code that keeps events of a partition from being sent, or 0."""
     say: Callable[[Outcome], None]
     """Takes outcomes."""
@@ -108,8 +110,10 @@ class DeliveryReports:
         for number, event in enumerate(events):
             self.say(Outcome(event, offset + number if offset >= 0 else -1))
 
-    def failed(self, place: Place, events: Iterable[Event], problem: str | int, now: float) -> None:
-        """Send a batch again if that may help and retries are left. problem: a broker's code, or text."""
+    def failed(
+        self, partition: TopicPartition, events: Iterable[Event], problem: str | int, now: float
+    ) -> None:
+        """Retry a batch if that may help and retries are left. problem: a broker's code, or text."""
         error = problem if isinstance(problem, int) else 0
         again: list[Event] = []
         for event in events:
@@ -120,7 +124,7 @@ class DeliveryReports:
             else:
                 self.say(Outcome(event, problem=event.problem, error=error))
         if again:
-            self.retries.add(place, again, now + self.settings.retry_backoff_ms / 1e3)
+            self.retries.add(partition, again, now + self.settings.retry_backoff_ms / 1e3)
 
     def no_topic(self, topic: str, error: int) -> None:
         """Give up the events of a topic with a permanent error."""
@@ -128,34 +132,42 @@ class DeliveryReports:
             self.say(Outcome(event, problem=error_name(error), error=error))
 
     def no_partition(
-        self, waiting: Iterable[Place], partitions: Mapping[str, int], asked_at: float
+        self, waiting: Iterable[TopicPartition], partitions: Mapping[str, int], asked_at: float
     ) -> None:
         """Give up events for partitions that the metadata lack, if they were sent before the request."""
-        gone = {place for place in waiting if place[1] >= partitions.get(place[0], math.inf)}
-        if not gone:
+        missing = {
+            partition
+            for partition in waiting
+            if partition[1] >= partitions.get(partition[0], math.inf)
+        }
+        if not missing:
             return
-        for event in self._take(lambda event: event.place in gone and event.enqueued <= asked_at):
+        for event in self._take(
+            lambda event: event.topic_partition in missing and event.enqueued <= asked_at
+        ):
             problem = f"no partition {event.partition}: {event.topic} has {partitions[event.topic]}"
             self.say(Outcome(event, problem=problem, error=UNKNOWN_TOPIC_OR_PARTITION))
 
-    def expire(self, now: float, why: str = EXPIRED) -> None:
+    def expire(self, now: float, reason: str = EXPIRED) -> None:
         """Give up events that are too old, at infinity all."""
         expiry = self.settings.expiry_ms / 1e3
 
         def too_old(event: Event) -> bool:
             return event.enqueued + expiry <= now
 
-        self.given_up(self.retries.remove(too_old), why)
+        self.given_up(self.retries.remove(too_old), reason)
         if min(self.intake.firsts(), default=math.inf) + expiry <= now:
-            self.given_up(self.intake.remove(too_old), why)
+            self.given_up(self.intake.remove(too_old), reason)
 
-    def given_up(self, events: Iterable[Event], why: str) -> None:
+    def given_up(self, events: Iterable[Event], reason: str) -> None:
         """Report events that are not sent any more, with their last problem or that of the metadata."""
         for event in events:
             error, problem = event.error, event.problem
-            if problem is None and (error := self.error_of(event.place)):
+            if problem is None and (error := self.error_of(event.topic_partition)):
                 problem = error_name(error)
-            self.say(Outcome(event, problem=f"{why}: {problem}" if problem else why, error=error))
+            self.say(
+                Outcome(event, problem=f"{reason}: {problem}" if problem else reason, error=error)
+            )
 
     def _take(self, unwanted: Callable[[Event], bool]) -> list[Event]:
         return [*self.retries.remove(unwanted), *self.intake.remove(unwanted)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 
 UNDESIGNATED: Final = -1
 """The partition of an event without one: it has no key, or the topic's partitions are unknown."""
@@ -31,15 +31,15 @@ class Event:
     serialized: tuple[bytes | None, bytes | None] | None = None
     """Key and value, if the client's thread has serialised them."""
     attempts: int = 0
-    """How often the event was sent and not acknowledged."""
+    """The number of sends without an acknowledgement."""
     problem: str | None = None
-    """Why the last attempt failed."""
+    """The reason for the last failure."""
     error: int = 0
     """The broker's error code of the last attempt; 0 if the broker did not refuse it."""
 
     @property
-    def place(self) -> Place:
-        """The event's queue: its topic and partition."""
+    def topic_partition(self) -> TopicPartition:
+        """Return the event's topic and partition, which identify its queue."""
         return self.topic, self.partition
 
 

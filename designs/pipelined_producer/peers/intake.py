@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.pipelined_producer.peers import queues, serializing
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
 from barnabas.designs.pipelined_producer.peers.settings import Settings
@@ -113,7 +113,7 @@ class Intake:
         failed: list[Outcome] = []
 
         def unfit(event: Event) -> bool:
-            if event.place != (topic, UNDESIGNATED) or event.key is None:
+            if event.topic_partition != (topic, UNDESIGNATED) or event.key is None:
                 return False
             try:
                 partition[event] = self._partition(event.key, count)
@@ -132,7 +132,7 @@ class Intake:
             raise ValueError(f"the partitioner gives {partition} of {count} partitions")
         return partition
 
-    def take(self, places: Collection[Place], limit: int, ripe: float) -> queues.Batches:
+    def take(self, places: Collection[TopicPartition], limit: int, ripe: float) -> queues.Batches:
         """Take batches for these partitions, see `PartitionQueues.take`."""
         with self.changed:
             return self.queues.take(places, limit, ripe)
@@ -147,12 +147,12 @@ class Intake:
         with self.changed:
             return self.queues.remove(unwanted)
 
-    def ripe(self, limit: int, ripe: float) -> set[Place]:
+    def ripe(self, limit: int, ripe: float) -> set[TopicPartition]:
         """Return the places of which `take` would return something."""
         with self.changed:
             return set(self.queues.ripe(limit, ripe))
 
-    def waiting(self) -> list[Place]:
+    def waiting(self) -> list[TopicPartition]:
         """Return the places with waiting events; -1 for events without a partition."""
         with self.changed:
             return list(self.queues.waiting())

@@ -1,4 +1,4 @@
-"""Connections of the producer: one for metadata and one to each broker, and what each may be sent now."""
+"""Connections of the producer: one for metadata and one to each broker, with their limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from barnabas.designs.dialogue import Dialogue, ProtocolError
-from barnabas.designs.leaders import Address, Place
+from barnabas.designs.leaders import Address, TopicPartition
 from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.settings import NEWEST_PRODUCE, Settings
 from barnabas.specs.keys import PRODUCE
@@ -19,7 +19,10 @@ METADATA: Final = -1
 
 
 class State(StrEnum):
-    """down -> connecting -> (asking, for a broker's versions) -> ready; from anywhere to down."""
+    """The state of a link.
+
+    down -> connecting -> (asking, for a broker's versions) -> ready; from anywhere to down.
+    """
 
     DOWN = "down"
     CONNECTING = "connecting"
@@ -28,12 +31,12 @@ class State(StrEnum):
 
 
 @dataclass(slots=True, eq=False)
-class Sent:
+class SentRequest:
     """A Produce request in flight, or with acks=0 one that is not completely written."""
 
     batches: Batches
     until: float
-    """When its response is late, in seconds."""
+    """The deadline of its response in seconds."""
 
 
 @dataclass(slots=True)
@@ -47,37 +50,37 @@ class Link:
     version: int = 0
     """The version of Produce, when the link is ready."""
     old: bool = False
-    """The broker did not answer ApiVersions: 0.8 closes the connection, 0.9 stays silent."""
+    """The broker does not support ApiVersions: 0.8 closes the connection, 0.9 stays silent."""
     heard: bool = False
-    """Whether a response came since the link was connected."""
+    """Whether a response has arrived since the link was connected."""
     not_before: float = 0.0
-    """When the link may connect again, in seconds."""
+    """The earliest time of the next attempt to connect, in seconds."""
     until: float = math.inf
-    """When connecting, or a response other than Produce's, is late."""
+    """The deadline of connecting, or of a response other than Produce's."""
     outgoing: memoryview = field(default_factory=lambda: memoryview(b""))
     """The incomplete request: bytes that the socket has not taken yet."""
-    writing: Sent | None = None
+    writing: SentRequest | None = None
     """The request that these bytes belong to, if it has no response."""
 
     @property
     def up(self) -> bool:
-        """Whether the link can send bytes."""
+        """Return whether the link can send bytes."""
         return self.state in (State.ASKING, State.READY)
 
     @property
     def deadline(self) -> float:
-        """The time at which connecting, or the oldest response, is late, in seconds."""
+        """Return the deadline of connecting, or of the oldest response, in seconds."""
         waiting = self.in_flight
         return min(self.until, waiting[0].until) if waiting else self.until
 
     @property
-    def in_flight(self) -> list[Sent]:
-        """The Produce requests that wait for their responses, the oldest first."""
+    def in_flight(self) -> list[SentRequest]:
+        """Return the Produce requests without a response, the oldest first."""
         return [request.note for request in self.dialogue.waiting if request.key == PRODUCE]
 
     @property
-    def flying(self) -> list[Sent]:
-        """The Produce requests in flight, and the one without a response that is being written."""
+    def flying(self) -> list[SentRequest]:
+        """Return the Produce requests in flight, and one without a response that is being written."""
         return [*self.in_flight, *([self.writing] if self.writing else ())]
 
     def offered(self, apis: Iterable[Mapping[str, int]]) -> None:
@@ -89,13 +92,13 @@ class Link:
                 return
         raise ProtocolError("the broker offers no Produce that is known here")
 
-    def down(self, client_id: str, not_before: float) -> list[Sent]:
-        """Reset a link that is closed; return what was in flight, the oldest first."""
+    def down(self, client_id: str, not_before: float) -> list[SentRequest]:
+        """Reset a closed link; return its requests in flight, the oldest first."""
         lost = self.flying
         if self.state == State.ASKING:
             self.old, not_before = True, 0.0  # at once, and without asking
         elif self.old and not self.heard:
-            self.old = False  # it may be another one by now: ask again
+            self.old = False  # the broker may have changed: ask again
         self.heard, self.state = False, State.DOWN
         self.not_before, self.until = not_before, math.inf
         self.dialogue = Dialogue(client_id)
@@ -110,12 +113,12 @@ class Links:
         self.metadata = Link(METADATA, Dialogue(settings.client_id))
         self.brokers: dict[int, Link] = {}
         """Links in the order in which they are served: the last one served is last."""
-        self.led: dict[int, list[Place]] = {}
+        self.led: dict[int, list[TopicPartition]] = {}
         """The partitions that each node leads: the document's map of broker to partitions."""
         self._settings = settings
 
     def all(self) -> list[Link]:
-        """Return all links, that for metadata first."""
+        """Return all links, the one for metadata first."""
         return [self.metadata, *self.brokers.values()]
 
     def to(self, node: int) -> Link:
@@ -138,17 +141,19 @@ class Links:
             return False
         return len(link.in_flight) < self._settings.in_flight
 
-    def served(self, link: Link, *, but: Collection[Place] = ()) -> list[Place]:
-        """Return the partitions of which a broker may get something, except some.
+    def served(self, link: Link, *, but: Collection[TopicPartition] = ()) -> list[TopicPartition]:
+        """Return the partitions that a broker may be sent, except some.
 
-        To keep order, leave out those with something in flight to another broker, their last leader.
+        To keep order, partitions with requests in flight to another broker, their last leader, are omitted.
         """
         others = (other for other in self.brokers.values() if other is not link)
-        shut = {place for other in others for sent in other.flying for place in sent.batches}
+        shut = {
+            partition for other in others for sent in other.flying for partition in sent.batches
+        }
         led = self.led.get(link.node, ())
-        return [place for place in led if place not in shut and place not in but]
+        return [partition for partition in led if partition not in shut and partition not in but]
 
-    def served_now(self, link: Link, places: Collection[Place]) -> None:
-        """Put a broker, and its partitions that were served, behind the others."""
+    def served_now(self, link: Link, places: Collection[TopicPartition]) -> None:
+        """Move a broker, and its partitions that were served, to the end of the order."""
         self.brokers[link.node] = self.brokers.pop(link.node)
         self.led[link.node].sort(key=places.__contains__)

@@ -1,7 +1,7 @@
-"""The send thread's state, and what it does in each step of its event loop: no sockets, no clock.
+"""The send thread's state, and each step of its event loop: no sockets, no clock.
 
-The document has no step for what did not come: late responses and old events. The step that handles
-responses gives them up after the responses.
+The document has no step for timeouts: late responses and old events. The step that handles responses gives
+them up after the responses.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from barnabas.designs.dialogue import Answer, ProtocolError
-from barnabas.designs.leaders import STALE, Address, Place
+from barnabas.designs.leaders import STALE, Address, TopicPartition
 from barnabas.designs.pipelined_producer.peers import actions, delivery_reports
 from barnabas.designs.pipelined_producer.peers.batch import collate
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED
 from barnabas.designs.pipelined_producer.peers.intake import Intake
-from barnabas.designs.pipelined_producer.peers.links import METADATA, Link, Links, Sent, State
+from barnabas.designs.pipelined_producer.peers.links import (
+    METADATA,
+    Link,
+    Links,
+    SentRequest,
+    State,
+)
 from barnabas.designs.pipelined_producer.peers.queues import Batches
 from barnabas.designs.pipelined_producer.peers.refresher import Refresher
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializers
@@ -42,16 +48,16 @@ class Loop:
         self.links = Links(settings)
         self.refresher = Refresher(bootstrap, settings, self.links)
         self.retries = delivery_reports.Retries()
-        self.heard = actions.Heard({}, ())
-        self.takes = actions.Takes(set(), ())
+        self.heard = actions.ReadResult({}, ())
+        self.takes = actions.WriteResult(set(), ())
         """The results of the last selects, set by the owner of the sockets."""
         self.now = 0.0
-        """When the last wait was over, for all steps until the next: no time is missed between two."""
+        """The end of the last wait, for all steps until the next: no time passes between two steps."""
         self.hurry = False
         """Whether batches that are not full are sent at once."""
         self._serializers = serializers
         self.actions: list[actions.Action] = []
-        """What the present step wants done."""
+        """The actions of the present step."""
         self._reports = delivery_reports.DeliveryReports(
             settings,
             intake,
@@ -61,7 +67,7 @@ class Loop:
         )
 
     def do(self, step: Callable[[Loop], None]) -> list[actions.Action]:
-        """Take a step; return what to do, in order, before the next one."""
+        """Take a step; return its actions, to be performed before the next step."""
         step(self)
         todo, self.actions = self.actions, []
         return todo
@@ -94,7 +100,7 @@ class Loop:
         for node, places in self.links.led.items():
             link = self.links.to(node)
             free = link.state == State.DOWN and link.not_before <= self.now
-            if free and any(place in waiting or place[0] in keyless for place in places):
+            if free and any(led in waiting or led[0] in keyless for led in places):
                 self._connect(link, self.refresher.view.brokers[node])
 
     def handle_responses(self) -> None:
@@ -107,7 +113,7 @@ class Loop:
                 continue  # the producer reads nothing else while it waits for metadata
             try:
                 for answer in link.dialogue.answers():
-                    self._answered(link, answer)
+                    self._handle_response(link, answer)
             except ProtocolError as nonsense:
                 problem = str(nonsense)
             if not problem and link.deadline <= self.now:
@@ -151,18 +157,18 @@ class Loop:
         """Return the links in use: while metadata block the producer, only that for them."""
         return [self.links.metadata] if self.standing_still else self.links.all()
 
-    def places(self) -> set[Place]:
+    def places(self) -> set[TopicPartition]:
         """Return the partitions with waiting events; -1 for events without a partition."""
         return set(self.intake.waiting()) | self.retries.held()
 
     @property
     def standing_still(self) -> bool:
-        """Whether everything waits for metadata."""
+        """Return whether everything waits for metadata."""
         return self.settings.metadata == "blocking" and self.refresher.busy
 
     @property
     def ripe(self) -> float:
-        """The time until which a batch's first event was enqueued if the batch need not be full."""
+        """Return the time of enqueueing up to which a batch need not be full."""
         return math.inf if self.hurry else self.now - self.settings.linger_ms / 1e3 + _NOW
 
     def _later(self, ms: float) -> float:
@@ -190,25 +196,27 @@ class Loop:
 
     def _write(self, link: Link, data: bytes | memoryview) -> None:
         link.outgoing = memoryview(data)
-        self.takes.writable.discard(link.node)  # once a round: then it is asked again
+        self.takes.writable.discard(link.node)  # once a round: then metadata are requested again
         self.actions.append(actions.Write(link.node, link.outgoing))
 
     def _send(self, link: Link, batches: Batches, put_back: Callable[[Batches], None]) -> None:
         if not batches:
             return
-        made = collate(batches, link.version, self.settings, self._serializers)
-        self.actions += map(actions.Report, made.failed)
-        put_back(made.left)
-        if not made.sent:
+        collated = collate(batches, link.version, self.settings, self._serializers)
+        self.actions += map(actions.Report, collated.failed)
+        put_back(collated.unsent)
+        if not collated.sent:
             return
         answered = self.settings.acks != 0
-        request = Sent(made.sent, self._later(self.settings.answer_timeout_ms))
-        data = link.dialogue.ask(PRODUCE, link.version, made.body, answered=answered, note=request)
+        request = SentRequest(collated.sent, self._later(self.settings.answer_timeout_ms))
+        data = link.dialogue.ask(
+            PRODUCE, link.version, collated.body, answered=answered, note=request
+        )
         link.writing = None if answered else request
         self._write(link, data)
-        self.links.served_now(link, made.sent if made.left else ())
+        self.links.served_now(link, collated.sent if collated.unsent else ())
 
-    def _answered(self, link: Link, answer: Answer) -> None:
+    def _handle_response(self, link: Link, answer: Answer) -> None:
         """Handle a response. Raises ProtocolError."""
         link.heard, link.until = True, math.inf
         question = answer.question
@@ -232,24 +240,24 @@ class Loop:
         self.refresher.stale = False  # these connections were closed because of the new view
 
     def _produced(self, link: Link, answer: Answer) -> None:
-        sent: Sent = answer.question.note
+        sent: SentRequest = answer.question.note
         results = produced(answer.body)
         if results.keys() != sent.batches.keys():
             link.dialogue.waiting.appendleft(answer.question)  # it is lost with the connection
             raise ProtocolError("the broker answers for other partitions than were sent")
-        for place, events in sent.batches.items():
-            error, offset = results[place]
+        for partition, events in sent.batches.items():
+            error, offset = results[partition]
             self.refresher.stale |= error in STALE
             if error:
-                self._reports.failed(place, events, error, self.now)
+                self._reports.failed(partition, events, error, self.now)
             else:
                 self._reports.acknowledged(events, offset)
 
     def _lose(self, link: Link, problem: str = delivery_reports.LOST) -> None:
-        """Close a connection; what was in flight may be written or not."""
+        """Close a connection; its requests in flight may be written or not."""
         self.actions.append(actions.Close(link.node))
         lost = link.down(self.settings.client_id, self._later(self.settings.reconnect_backoff_ms))
         self.refresher.stale = True
         for sent in lost:
-            for place, events in sent.batches.items():
-                self._reports.failed(place, events, problem, self.now)
+            for partition, events in sent.batches.items():
+                self._reports.failed(partition, events, problem, self.now)

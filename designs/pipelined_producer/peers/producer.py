@@ -47,7 +47,7 @@ class PipelinedProducer:
         self._sockets = Sockets(lookup)
         self._flushing = 0
         self._untold = 0
-        """Events that are out of the producer's hands, but perhaps not reported to `told`."""
+        """Events that have left the producer, but may not be reported to `told` yet."""
         self._stop = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="send thread", daemon=True)
@@ -150,7 +150,7 @@ class PipelinedProducer:
     def _perform(self, todo: Collection[actions.Action]) -> None:
         if not todo:
             return
-        with self.intake.changed:  # there is room before the reports, for what `told` may send
+        with self.intake.changed:  # there is room before the reports, for events that `told` sends
             self._untold = sum(isinstance(action, actions.Report) for action in todo)
             self.intake.over(self._untold)
         for action in todo:

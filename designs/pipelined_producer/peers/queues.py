@@ -12,10 +12,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable
 from heapq import merge
 
-from barnabas.designs.leaders import Place, by_topic
+from barnabas.designs.leaders import TopicPartition, by_topic
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event
 
-Batches = dict[Place, list[Event]]
+Batches = dict[TopicPartition, list[Event]]
 
 
 class PartitionQueues:
@@ -27,43 +27,43 @@ class PartitionQueues:
     def __init__(self, room: int, batch_bytes: int) -> None:
         self._room = room
         self._batch_bytes = batch_bytes
-        self._queues: dict[Place, deque[Event]] = {}
-        self._bytes: Counter[Place] = Counter()
-        self._turns: Counter[Place] = Counter()
+        self._queues: dict[TopicPartition, deque[Event]] = {}
+        self._bytes: Counter[TopicPartition] = Counter()
+        self._turns: Counter[TopicPartition] = Counter()
 
     def put(self, event: Event) -> bool:
         """Add an event at the end; return False if there is no room."""
-        if len(self._queues.get(event.place, ())) >= self._room:
+        if len(self._queues.get(event.topic_partition, ())) >= self._room:
             return False
-        self._queues.setdefault(event.place, deque()).append(event)
-        self._bytes[event.place] += event.size
+        self._queues.setdefault(event.topic_partition, deque()).append(event)
+        self._bytes[event.topic_partition] += event.size
         return True
 
-    def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
+    def take(self, places: Collection[TopicPartition], limit: int, ripe: float) -> Batches:
         """Take what may go to these partitions now, at most `limit` events each, in order.
 
         An event without a partition goes to one of them. A batch that is not full, of events or of
         known bytes, waits until its first event was enqueued at `ripe` or before.
         """
-        firsts = ((place, self._first(place, limit, ripe)) for place in places)
-        batches = {place: batch for place, batch in firsts if batch}
-        for topic, numbers in by_topic((place, None) for place in places):
+        firsts = ((partition, self._first(partition, limit, ripe)) for partition in places)
+        batches = {partition: batch for partition, batch in firsts if batch}
+        for topic, numbers in by_topic((partition, None) for partition in places):
             turns = topic, numbers[0][0]
-            place = topic, numbers[self._turns[turns] % len(numbers)][0]
-            batch = batches.get(place, [])
+            partition = topic, numbers[self._turns[turns] % len(numbers)][0]
+            batch = batches.get(partition, [])
             more = self._first((topic, UNDESIGNATED), limit - len(batch), ripe)
             for event in more:
-                event.partition = place[1]
+                event.partition = partition[1]
             if more:
                 self._turns[turns] += 1
-                batches[place] = batch + more
+                batches[partition] = batch + more
         return batches
 
     def put_back(self, batches: Batches) -> None:
         """Return what was taken last to the front of its queues, even if there is no room left."""
-        for place, events in batches.items():
-            self._queues.setdefault(place, deque()).extendleft(reversed(events))
-            self._bytes[place] += sum(event.size for event in events)
+        for partition, events in batches.items():
+            self._queues.setdefault(partition, deque()).extendleft(reversed(events))
+            self._bytes[partition] += sum(event.size for event in events)
 
     def designate(self, topic: str, partition: Callable[[Event], int]) -> None:
         """Give events with keys their partitions; order is kept, and room not needed."""
@@ -72,24 +72,28 @@ class PartitionQueues:
         for event in queue or ():
             if event.key is not None:
                 event.partition = partition(event)
-            self._queues.setdefault(event.place, deque()).append(event)
-            self._bytes[event.place] += event.size
+            self._queues.setdefault(event.topic_partition, deque()).append(event)
+            self._bytes[event.topic_partition] += event.size
 
     def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
         """Take out unwanted events, e.g. old ones."""
         removed: list[Event] = []
-        for place, queue in list(self._queues.items()):
+        for partition, queue in list(self._queues.items()):
             rest = _without(queue, unwanted, removed)
-            self._bytes[place] = sum(event.size for event in rest)
-            self._keep(place, rest)
+            self._bytes[partition] = sum(event.size for event in rest)
+            self._keep(partition, rest)
         return removed
 
-    def ripe(self, limit: int, ripe: float) -> Iterable[Place]:
+    def ripe(self, limit: int, ripe: float) -> Iterable[TopicPartition]:
         """Return the places of which `take` would return something; -1 for no partition."""
         queues = self._queues.items()
-        return [place for place, queue in queues if self._goes(place, queue, limit, ripe)]
+        return [
+            partition
+            for partition, queue in queues
+            if self._is_ready(partition, queue, limit, ripe)
+        ]
 
-    def waiting(self) -> Iterable[Place]:
+    def waiting(self) -> Iterable[TopicPartition]:
         """Return the places with waiting events; -1 for events without a partition."""
         return self._queues.keys()
 
@@ -103,25 +107,27 @@ class PartitionQueues:
     def __len__(self) -> int:
         return sum(map(len, self._queues.values()))
 
-    def _first(self, place: Place, limit: int, ripe: float) -> list[Event]:
-        queue = self._queues.get(place)
-        if not queue or limit <= 0 or not self._goes(place, queue, limit, ripe):
+    def _first(self, partition: TopicPartition, limit: int, ripe: float) -> list[Event]:
+        queue = self._queues.get(partition)
+        if not queue or limit <= 0 or not self._is_ready(partition, queue, limit, ripe):
             return []
         batch = [queue.popleft() for _ in range(min(limit, len(queue)))]
-        self._bytes[place] -= sum(event.size for event in batch)
-        self._keep(place, queue)
+        self._bytes[partition] -= sum(event.size for event in batch)
+        self._keep(partition, queue)
         return batch
 
-    def _goes(self, place: Place, queue: deque[Event], limit: int, ripe: float) -> bool:
-        full = len(queue) >= limit or self._bytes[place] >= self._batch_bytes
+    def _is_ready(
+        self, partition: TopicPartition, queue: deque[Event], limit: int, ripe: float
+    ) -> bool:
+        full = len(queue) >= limit or self._bytes[partition] >= self._batch_bytes
         return full or queue[0].enqueued <= ripe
 
-    def _keep(self, place: Place, queue: deque[Event]) -> None:
+    def _keep(self, partition: TopicPartition, queue: deque[Event]) -> None:
         if queue:
-            self._queues[place] = queue
-        else:  # an empty queue is not kept
-            self._queues.pop(place, None)
-            self._bytes.pop(place, None)
+            self._queues[partition] = queue
+        else:  # empty queues are removed
+            self._queues.pop(partition, None)
+            self._bytes.pop(partition, None)
 
 
 class OneQueue:
@@ -132,9 +138,9 @@ class OneQueue:
         self._batch_bytes = batch_bytes
         self._queue: deque[Event] = deque()
         self._bytes = 0
-        self._counts: Counter[Place] = Counter()
-        """The number of events of each place: it tells where the search ends."""
-        self._turns: Counter[Place] = Counter()
+        self._counts: Counter[TopicPartition] = Counter()
+        """The number of events of each partition: it ends the search early."""
+        self._turns: Counter[TopicPartition] = Counter()
 
     def put(self, event: Event) -> bool:
         """See PartitionQueues."""
@@ -142,31 +148,36 @@ class OneQueue:
             return False
         self._queue.append(event)
         self._bytes += event.size
-        self._counts[event.place] += 1
+        self._counts[event.topic_partition] += 1
         return True
 
-    def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
+    def take(self, places: Collection[TopicPartition], limit: int, ripe: float) -> Batches:
         """Take batches as `PartitionQueues` does; skip other events, and put them back in front.
 
         The queue is ripe as a whole: with as much as a batch has, or with an old event.
         """
         queue = self._queue
-        if not self._goes(limit, ripe):
+        if not self._is_ready(limit, ripe):
             return {}
-        numbers = {topic: [n for n, _ in own] for topic, own in by_topic((p, None) for p in places)}
+        numbers = {
+            topic: [n for n, _ in partitions_of_topic]
+            for topic, partitions_of_topic in by_topic((p, None) for p in places)
+        }
         sought = {*places, *((topic, UNDESIGNATED) for topic in numbers)} & self._counts.keys()
         batches: Batches = {}
         skipped: list[Event] = []
         while sought and queue:
             event = queue.popleft()
-            queued = event.place
+            queued = event.topic_partition
             topic, number = queued
             if queued in sought and number == UNDESIGNATED:
                 choice = numbers[topic]
                 number = choice[self._turns[topic, choice[0]] % len(choice)]
             if queued not in sought or len(batches.get((topic, number), ())) >= limit:
                 skipped.append(event)
-                sought.discard(queued)  # this one is full: what comes later of it stays behind
+                sought.discard(
+                    queued
+                )  # the batch is full: later events of the partition stay after it
                 continue
             event.partition = number
             batches.setdefault((topic, number), []).append(event)
@@ -185,15 +196,15 @@ class OneQueue:
         events = list(merge(*batches.values(), key=lambda event: event.enqueued))
         self._queue.extendleft(reversed(events))
         self._bytes += sum(event.size for event in events)
-        self._counts.update(event.place for event in events)
+        self._counts.update(event.topic_partition for event in events)
 
     def designate(self, topic: str, partition: Callable[[Event], int]) -> None:
         """Give events with keys their partitions, in their places."""
         for event in self._queue:
-            if event.place == (topic, UNDESIGNATED) and event.key is not None:
-                self._counts[event.place] -= 1
+            if event.topic_partition == (topic, UNDESIGNATED) and event.key is not None:
+                self._counts[event.topic_partition] -= 1
                 event.partition = partition(event)
-                self._counts[event.place] += 1
+                self._counts[event.topic_partition] += 1
         self._counts += Counter()
 
     def remove(self, unwanted: Callable[[Event], bool]) -> list[Event]:
@@ -201,14 +212,14 @@ class OneQueue:
         removed: list[Event] = []
         self._queue = _without(self._queue, unwanted, removed)
         self._bytes = sum(event.size for event in self._queue)
-        self._counts = Counter(event.place for event in self._queue)
+        self._counts = Counter(event.topic_partition for event in self._queue)
         return removed
 
-    def ripe(self, limit: int, ripe: float) -> Iterable[Place]:
+    def ripe(self, limit: int, ripe: float) -> Iterable[TopicPartition]:
         """Return all places or none."""
-        return self._counts.keys() if self._goes(limit, ripe) else ()
+        return self._counts.keys() if self._is_ready(limit, ripe) else ()
 
-    def waiting(self) -> Iterable[Place]:
+    def waiting(self) -> Iterable[TopicPartition]:
         """See PartitionQueues."""
         return self._counts.keys()
 
@@ -216,7 +227,7 @@ class OneQueue:
         """See PartitionQueues."""
         return [self._queue[0].enqueued] if self._queue else []
 
-    def _goes(self, limit: int, ripe: float) -> bool:
+    def _is_ready(self, limit: int, ripe: float) -> bool:
         full = len(self._queue) >= limit or self._bytes >= self._batch_bytes
         return bool(self._queue) and (full or self._queue[0].enqueued <= ripe)
 

@@ -1,7 +1,7 @@
-"""The producer's view of the cluster: when and where to ask for metadata, and what a response changes.
+"""The producer's view of the cluster: when and from which broker to request metadata, and the results.
 
-Metadata have a connection of their own (the document does not mention it), so that neither their
-response waits for those of Produce nor the other way round. v0 is the version that all brokers have.
+Metadata have a connection of their own (the document does not mention it), so that their responses and those
+of Produce do not wait for each other. v0 is the version that all brokers have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.designs.dialogue import ProtocolError
-from barnabas.designs.leaders import Address, Cluster, Place, by_leader, cluster, metadata
+from barnabas.designs.leaders import Address, Cluster, TopicPartition, by_leader, cluster, metadata
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED
 from barnabas.designs.pipelined_producer.peers.links import Links, State
 from barnabas.designs.pipelined_producer.peers.settings import Settings
@@ -32,7 +32,7 @@ class Refresher:
             raise ValueError("no address to ask for metadata")
         self._attempts = 0
         self.due = math.inf
-        """When to ask although nothing is wrong."""
+        """The time of the next regular request."""
         self._links = links
         self.link = links.metadata
         self.view = Cluster({}, {}, {}, {})
@@ -41,17 +41,19 @@ class Refresher:
 
     @property
     def busy(self) -> bool:
-        """Whether a request is under way, or the connection for one."""
+        """Return whether a request is in flight, or the connection for one is being opened."""
         return self.link.state == State.CONNECTING or bool(self.link.dialogue.waiting)
 
-    def needed(self, places: Collection[Place], now: float) -> bool:
+    def needed(self, places: Collection[TopicPartition], now: float) -> bool:
         """Return whether to ask, given the partitions with waiting events."""
         if self.busy or self.link.not_before > now or not (places or self.view.partitions):
-            return False  # without partitions: there is no topic to ask for
-        return self.stale or now >= self.due or any(self._unknown(place) for place in places)
+            return False  # without partitions: there is no topic to request
+        return (
+            self.stale or now >= self.due or any(self._unknown(partition) for partition in places)
+        )
 
-    def _unknown(self, place: Place) -> bool:
-        topic, partition = place
+    def _unknown(self, topic_partition: TopicPartition) -> bool:
+        topic, partition = topic_partition
         count = self.view.partitions.get(topic, 0)
         numbers = range(count) if partition == UNDESIGNATED else (partition,)
         return not any((topic, number) in self.view.leaders for number in numbers)
@@ -62,14 +64,14 @@ class Refresher:
         self._attempts += 1
         return addresses[(self._attempts - 1) % len(addresses)]
 
-    def error(self, place: Place) -> int:
-        """Return the code in the metadata that keeps events of a place from being sent, or 0."""
-        topic, partition = place
+    def error(self, topic_partition: TopicPartition) -> int:
+        """Return the metadata's error code that keeps a partition's events from being sent, or 0."""
+        topic, partition = topic_partition
         errors = self.view.errors
         code = errors.get(topic) or errors.get((topic, max(partition, 0)), 0)
-        return code if self._unknown(place) else 0
+        return code if self._unknown(topic_partition) else 0
 
-    def ask(self, places: Iterable[Place], now: float) -> bytes:
+    def ask(self, places: Iterable[TopicPartition], now: float) -> bytes:
         """Encode a request for known topics and those with waiting events. Its note is `now`.
 
         A topic that is refused, or that no broker creates, is left out after the last message for it.
@@ -81,7 +83,9 @@ class Refresher:
     def adopt(self, body: Mapping[str, Any], now: float) -> dict[str, int]:
         """Take a response; return errors of topics that can't be sent to. Raises ProtocolError."""
         view = cluster(body)
-        if min(view.brokers, default=0) < 0:  # such numbers are connections of our own
+        if (
+            min(view.brokers, default=0) < 0
+        ):  # such numbers are reserved for the producer's connections
             raise ProtocolError(f"there is no broker {min(view.brokers)}")
         brokers = view.brokers or self.view.brokers  # 0.8 may know none until a topic exists
         self.view = view._replace(brokers=brokers)

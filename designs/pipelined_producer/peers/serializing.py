@@ -36,10 +36,10 @@ class Serializers(NamedTuple):
 
 
 def plain(value: Any) -> bytes | None:
-    """Return bytes unchanged, and str as UTF-8. Raises TypeError for other types.
+    r"""Return bytes unchanged, and str as UTF-8. Raises TypeError for other types.
 
     >>> plain("ä"), plain(b"x"), plain(None)
-    (b'\\xc3\\xa4', b'x', None)
+    (b'\xc3\xa4', b'x', None)
     """
     if value is None or isinstance(value, bytes):
         return value

@@ -36,9 +36,9 @@ class Settings:
     request_timeout_ms: int = 10_000
     """[request.timeout.ms] How long a broker may wait for other replicas."""
     answer_timeout_ms: int = 30_000
-    """How long the producer waits for the oldest response before it closes the connection."""
+    """Milliseconds without the oldest response after which the connection is closed."""
     versions_timeout_ms: int = 2000
-    """How long the producer waits for ApiVersions; 0.9 neither answers nor closes the connection."""
+    """Milliseconds to wait for ApiVersions; 0.9 neither responds nor closes the connection."""
     queue_messages: int = 10_000
     """[queue.buffering.max.messages] Of each queue."""
     outstanding: int = 100_000
@@ -48,16 +48,16 @@ class Settings:
     batch_messages: int = 200
     """[batch.num.messages] Of one partition in one request."""
     batch_bytes: int = 1_000_000
-    """Of one partition in one request, before compression. As message.max.bytes of 0.8's brokers."""
+    """Bytes of a partition in a request, before compression. As message.max.bytes of 0.8's brokers."""
     request_bytes: int = 1 << 20
-    """Of a request, before compression. As max.request.size of the producer that came of the document."""
+    """Bytes of a request, before compression. As max.request.size of Kafka's later producer."""
     retries: int = 3
     """[message.send.max.retries]"""
     retry_backoff_ms: float = 100
     """[retry.backoff.ms] Before a batch is sent again, and between two metadata requests."""
     reconnect_backoff_ms: float = 50
     expiry_ms: float = 60_000
-    """How long a message may be in a queue or wait to be sent again."""
+    """Milliseconds that a message may be in a queue or wait for a retry."""
     compression: str = "none"
     """[compression.codec] none, gzip, snappy; lz4 from 0.8.2 on, zstd from 2.1."""
     metadata_refresh_ms: float = 600_000

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from barnabas.designs.leaders import Address
-from barnabas.designs.pipelined_producer.peers.actions import Heard, Takes
+from barnabas.designs.pipelined_producer.peers.actions import ReadResult, WriteResult
 
 _CHUNK: Final = 1 << 18
 _LONGEST: Final = 3600.0  # seconds that select waits at most
@@ -119,10 +119,10 @@ class Sockets:
 
     def ring(self) -> None:
         """End a waiting select, from any thread."""
-        with contextlib.suppress(OSError):  # full: it rings already; closed: nobody is there
+        with contextlib.suppress(OSError):  # full: it rings already; closed: there is no reader
             self._ringer.send(b"!")
 
-    def readable(self, writing: Collection[int], seconds: float) -> Heard:
+    def readable(self, writing: Collection[int], seconds: float) -> ReadResult:
         """Wait until bytes come, or a node in `writing` takes bytes; return received bytes and lost nodes."""
         arrived: dict[int, bytes] = {}
         for node, events in self._select(writing, 0 if self._refused else min(seconds, _LONGEST)):
@@ -137,9 +137,9 @@ class Sockets:
                 self._dial(node, _Attempt(address, list(endpoints)))
         lost = self._refused | {node for node, data in arrived.items() if not data}
         self._refused = set()
-        return Heard(arrived, lost)
+        return ReadResult(arrived, lost)
 
-    def writable(self, writing: Collection[int]) -> Takes:
+    def writable(self, writing: Collection[int]) -> WriteResult:
         """Return the nodes in `writing` that take bytes, and those that are connected now."""
         takes, connected = set(), []
         for node, events in self._select(writing, 0):
@@ -152,7 +152,7 @@ class Sockets:
                     connected.append(node)
             elif node != _BELL and events & selectors.EVENT_WRITE:
                 takes.add(node)
-        return Takes(takes, connected)
+        return WriteResult(takes, connected)
 
     def connect(self, node: int, address: Address) -> None:
         """Begin to connect; `writable` reports success, `readable` failure."""

@@ -1,7 +1,7 @@
-"""The document's event loop: its lines, in its words and order, and what its selects wait for.
+"""The document's event loop: its steps, in its words and order, and the conditions of its selects.
 
-The owner of the sockets repeats the steps. At a `Select` it finds out what can be read or written, and sets
-`Loop.heard` or `Loop.takes`; any other step is for `Loop.do`. The first select waits (`wake`), and
+The owner of the sockets repeats the steps. At a `Select` it finds out which sockets are readable or writable,
+and sets `Loop.heard` or `Loop.takes`; any other step is for `Loop.do`. The first select waits (`wake`), and
 sets `Loop.now` after that. The second does not wait: a response may have made room to write in the same
 round.
 """
@@ -45,8 +45,12 @@ def wants_write(loop: Loop) -> set[int]:
     again, held = retries.ripe(loop.now), retries.held()
     for link in links.brokers.values():
         if links.has_room(link) and any(
-            place in again or (place not in held and (place in new or place[0] in keyless))
-            for place in links.served(link)
+            topic_partition in again
+            or (
+                topic_partition not in held
+                and (topic_partition in new or topic_partition[0] in keyless)
+            )
+            for topic_partition in links.served(link)
         ):
             nodes.add(link.node)
     return nodes

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 from barnabas.captures.host_port import possible
 from barnabas.designs import leaders
 from barnabas.designs.dialogue import Dialogue, ProtocolError
-from barnabas.designs.leaders import STALE, Address, Cluster, Place
+from barnabas.designs.leaders import STALE, Address, Cluster, TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import requests
 from barnabas.designs.protocol_guide.client_0_8.message_sets import Message
 from barnabas.designs.protocol_guide.client_0_8.requests import Fetched, Offsets, Produced
@@ -29,18 +29,20 @@ PAUSE: Final = 0.1
 
 _CHUNK: Final = 1 << 16
 
-Given = TypeVar("Given")
-Found = TypeVar("Found", Produced, Fetched, Offsets)
+RequestValue = TypeVar("RequestValue")
+ResponseValue = TypeVar("ResponseValue", Produced, Fetched, Offsets)
 
 
 @dataclass(frozen=True, slots=True)
-class _Api(Generic[Given, Found]):
+class _Api(Generic[RequestValue, ResponseValue]):
     """An API of leaders: builds the request's body and reads the response's."""
 
     key: int
-    body: Callable[[Mapping[Place, Given]], Mapping[str, Any]]
-    read: Callable[[dict[str, Any], Mapping[Place, Given]], dict[Place, Found]]
-    failed: Callable[[int], Found]
+    body: Callable[[Mapping[TopicPartition, RequestValue]], Mapping[str, Any]]
+    read: Callable[
+        [dict[str, Any], Mapping[TopicPartition, RequestValue]], dict[TopicPartition, ResponseValue]
+    ]
+    failed: Callable[[int], ResponseValue]
     """Makes the result of a leaderless partition from an error of Metadata."""
     answered: bool = True
 
@@ -139,12 +141,12 @@ class Client:
 
     def produce(
         self,
-        sets: Mapping[Place, Sequence[Message]],
+        sets: Mapping[TopicPartition, Sequence[Message]],
         *,
         acks: int = 1,
         timeout_ms: int = 5000,
         compression: str = "none",
-    ) -> dict[Place, Produced]:
+    ) -> dict[TopicPartition, Produced]:
         """Append messages. With acks=0 no broker answers: the result is empty and shows no errors.
 
         acks: -1 waits for all replicas in sync, 1 for the leader, n > 1 for n replicas (brokers since
@@ -161,12 +163,12 @@ class Client:
 
     def fetch(
         self,
-        positions: Mapping[Place, int],
+        positions: Mapping[TopicPartition, int],
         *,
         max_wait_ms: int = 500,
         min_bytes: int = 1,
         max_bytes: int = 1 << 20,
-    ) -> dict[Place, Fetched]:
+    ) -> dict[TopicPartition, Fetched]:
         """Read from offsets. Each broker answers when it has min_bytes, or after max_wait_ms."""
         limits = {"max_wait_ms": max_wait_ms, "min_bytes": min_bytes, "max_bytes": max_bytes}
         api: _Api[int, Fetched] = _Api(
@@ -174,7 +176,9 @@ class Client:
         )
         return self._at_leaders(api, positions)
 
-    def offsets(self, times: Mapping[Place, int], *, count: int = 1) -> dict[Place, Offsets]:
+    def offsets(
+        self, times: Mapping[TopicPartition, int], *, count: int = 1
+    ) -> dict[TopicPartition, Offsets]:
         """Return at most `count` offsets of segments before a time in ms, LATEST or EARLIEST."""
         api: _Api[int, Offsets] = _Api(
             LIST_OFFSETS,
@@ -185,23 +189,23 @@ class Client:
         return self._at_leaders(api, times)
 
     def _at_leaders(
-        self, api: _Api[Given, Found], values: Mapping[Place, Given]
-    ) -> dict[Place, Found]:
+        self, api: _Api[RequestValue, ResponseValue], values: Mapping[TopicPartition, RequestValue]
+    ) -> dict[TopicPartition, ResponseValue]:
         """Ask the leader of each partition, and repeat that while leaders change and patience lasts.
 
         Raises Unreachable if a connection was lost in the last round.
         """
         until = time.monotonic() + self.patience
-        results: dict[Place, Found] = {}
+        results: dict[TopicPartition, ResponseValue] = {}
         open_values = dict(values)
-        if any(place not in self.cluster.leaders for place in values):
+        if any(partition not in self.cluster.leaders for partition in values):
             self.refresh({topic for topic, _ in values})
         while True:
             lost = self._round(api, open_values, results)
             open_values = {
-                place: value
-                for place, value in open_values.items()
-                if place in lost or (place in results and results[place].error in STALE)
+                partition: value
+                for partition, value in open_values.items()
+                if partition in lost or (partition in results and results[partition].error in STALE)
             }
             if not open_values or time.monotonic() >= until:
                 break
@@ -213,16 +217,21 @@ class Client:
         return results
 
     def _round(
-        self, api: _Api[Given, Found], values: Mapping[Place, Given], results: dict[Place, Found]
-    ) -> dict[Place, OSError]:
+        self,
+        api: _Api[RequestValue, ResponseValue],
+        values: Mapping[TopicPartition, RequestValue],
+        results: dict[TopicPartition, ResponseValue],
+    ) -> dict[TopicPartition, OSError]:
         """Send all requests, then read all responses; return the partitions of lost connections."""
         led, leaderless = leaders.by_leader(values, self.cluster.leaders)
-        results |= {place: api.failed(self._why_leaderless(place)) for place in leaderless}
-        sent: list[tuple[Address, Connection, dict[Place, Given]]] = []
-        lost: dict[Place, OSError] = {}
+        results |= {
+            partition: api.failed(self._why_leaderless(partition)) for partition in leaderless
+        }
+        sent: list[tuple[Address, Connection, dict[TopicPartition, RequestValue]]] = []
+        lost: dict[TopicPartition, OSError] = {}
         for node, places in led.items():
             address = self.cluster.brokers[node]
-            part = {place: values[place] for place in places}
+            part = {partition: values[partition] for partition in places}
             try:
                 with self._connected(address) as connection:
                     connection.send(api.key, api.body(part), answered=api.answered)
@@ -242,11 +251,11 @@ class Client:
                 lost.update(dict.fromkeys(part, problem))
         return lost
 
-    def _why_leaderless(self, place: Place) -> int:
+    def _why_leaderless(self, partition: TopicPartition) -> int:
         errors = self.cluster.errors
-        known = place[0] in self.cluster.partitions
+        known = partition[0] in self.cluster.partitions
         default = leaders.UNKNOWN_TOPIC_OR_PARTITION if known else leaders.LEADER_NOT_AVAILABLE
-        return errors.get(place, errors.get(place[0], default))
+        return errors.get(partition, errors.get(partition[0], default))
 
     @contextlib.contextmanager
     def _connected(self, address: Address) -> Iterator[Connection]:

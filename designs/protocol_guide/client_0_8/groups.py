@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.designs.leaders import Address, Place, parts_in, topics_with
+from barnabas.designs.leaders import Address, TopicPartition, parts_in, topics_with
 from barnabas.designs.protocol_guide.client_0_8.client import PAUSE, Client, Unreachable
 from barnabas.designs.protocol_guide.client_0_8.errors import Error
 from barnabas.specs.keys import FIND_COORDINATOR, OFFSET_COMMIT, OFFSET_FETCH
@@ -64,8 +64,8 @@ class Group:
             time.sleep(PAUSE)
 
     def commit(
-        self, positions: Mapping[Place, int], *, metadata: str | None = ""
-    ) -> dict[Place, int]:
+        self, positions: Mapping[TopicPartition, int], *, metadata: str | None = ""
+    ) -> dict[TopicPartition, int]:
         """Commit the offset of the next message of each partition, and return the error codes."""
 
         def part(number: int, offset: int) -> dict[str, Any]:
@@ -73,18 +73,20 @@ class Group:
             return {"partition_index": number, **stored}
 
         answers = self._ask(OFFSET_COMMIT, topics_with(positions, part))
-        return {place: answer["error_code"] for place, answer in answers.items()}
+        return {partition: answer["error_code"] for partition, answer in answers.items()}
 
-    def committed(self, places: Iterable[Place]) -> dict[Place, Committed]:
+    def committed(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, Committed]:
         """Return the commit of each partition."""
         places = dict.fromkeys(places)
         topics = topics_with(places, lambda number, _: number, inner="partition_indexes")
         return {
-            place: Committed(part["error_code"], part["committed_offset"], part["metadata"])
-            for place, part in self._ask(OFFSET_FETCH, topics).items()
+            partition: Committed(part["error_code"], part["committed_offset"], part["metadata"])
+            for partition, part in self._ask(OFFSET_FETCH, topics).items()
         }
 
-    def _ask(self, key: int, topics: list[dict[str, Any]]) -> dict[Place, Mapping[str, Any]]:
+    def _ask(
+        self, key: int, topics: list[dict[str, Any]]
+    ) -> dict[TopicPartition, Mapping[str, Any]]:
         """Ask the coordinator; if it moves, ask the next one. Raises Unreachable."""
         body = {"group_id": self.name, "topics": topics}
         if self._storage == "zookeeper":
@@ -95,7 +97,7 @@ class Group:
                 answer = self._client.ask(self._coordinator or self.coordinator(), key, body, 1)
                 parts = dict(parts_in(answer["topics"]))
                 moved = any(part["error_code"] in MOVED for part in parts.values())
-                # 3.9.1 answers OffsetFetch v1 without partitions where it is not the coordinator (yet)
+                # 3.9.1 responds to OffsetFetch v1 without partitions where it is not the coordinator (yet)
                 missing = topics and not parts
                 if time.monotonic() >= until or not (missing or moved):
                     return parts

@@ -17,7 +17,7 @@ class Message(NamedTuple):
     value: bytes | None
 
 
-class Read(NamedTuple):
+class ParsedSet(NamedTuple):
     """The content of a fetched set: pairs of offset and message."""
 
     messages: tuple[tuple[int, Message], ...]
@@ -37,7 +37,7 @@ def write(messages: Iterable[Message], compression: str = "none") -> bytes:
     return build(records, magic=0, compression=compression) if records else b""
 
 
-def read_from(data: bytes, position: int) -> Read:
+def read_from(data: bytes, position: int) -> ParsedSet:
     """Decode the messages of a fetched set from an offset on.
 
     Brokers begin with the whole compressed message that contains the offset; `read_from` leaves out the
@@ -46,9 +46,9 @@ def read_from(data: bytes, position: int) -> Read:
 
     >>> data = write([Message(None, b"a"), Message(None, b"b")])
     >>> read_from(data, 1)
-    Read(messages=((1, Message(key=None, value=b'b')),), too_small=False)
+    ParsedSet(messages=((1, Message(key=None, value=b'b')),), too_small=False)
     >>> read_from(data[:20], 0)
-    Read(messages=(), too_small=True)
+    ParsedSet(messages=(), too_small=True)
     """
     messages: list[tuple[int, Message]] = []
     try:
@@ -64,4 +64,4 @@ def read_from(data: bytes, position: int) -> Read:
     except Malformed:
         if not messages:
             raise
-    return Read(tuple(messages), too_small=bool(data) and not summary(data).batches)
+    return ParsedSet(tuple(messages), too_small=bool(data) and not summary(data).batches)

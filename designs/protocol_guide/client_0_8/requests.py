@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.leaders import Place, parts_in, topics_with
+from barnabas.designs.leaders import TopicPartition, parts_in, topics_with
 from barnabas.designs.protocol_guide.client_0_8.message_sets import Message, read_from, write
 
 LATEST: Final = -1
-"""As a time: the offset of the next message."""
+"""The time that stands for the offset of the next message."""
 
 EARLIEST: Final = -2
-"""As a time: the oldest offset."""
+"""The time that stands for the oldest offset."""
 
 CONSUMER: Final = -1
-"""The replica id of a client. -2 is a client that may read what followers may."""
+"""The replica id of a client. A client with -2 may read what followers may."""
 
 
 class Produced(NamedTuple):
@@ -46,14 +46,16 @@ class Offsets(NamedTuple):
 
 
 def produce(
-    sets: Mapping[Place, Sequence[Message]], acks: int, timeout_ms: int, compression: str
+    sets: Mapping[TopicPartition, Sequence[Message]], acks: int, timeout_ms: int, compression: str
 ) -> dict[str, Any]:
     """Build the body of a Produce request. Raises barnabas.specs.codec.Unfit."""
-    data = {place: write(messages, compression) for place, messages in sets.items()}
+    data = {partition: write(messages, compression) for partition, messages in sets.items()}
     return produce_bytes(data, acks, timeout_ms)
 
 
-def produce_bytes(sets: Mapping[Place, bytes], acks: int, timeout_ms: int) -> dict[str, Any]:
+def produce_bytes(
+    sets: Mapping[TopicPartition, bytes], acks: int, timeout_ms: int
+) -> dict[str, Any]:
     """Build the body of a Produce request from encoded message sets or batches."""
     topics = topics_with(
         sets, lambda index, data: {"index": index, "records": data}, inner="partition_data"
@@ -62,7 +64,7 @@ def produce_bytes(sets: Mapping[Place, bytes], acks: int, timeout_ms: int) -> di
 
 
 def fetch(
-    positions: Mapping[Place, int],
+    positions: Mapping[TopicPartition, int],
     *,
     max_wait_ms: int,
     min_bytes: int,
@@ -82,7 +84,7 @@ def fetch(
     }
 
 
-def offsets(times: Mapping[Place, int], count: int) -> dict[str, Any]:
+def offsets(times: Mapping[TopicPartition, int], count: int) -> dict[str, Any]:
     """Build the body of an Offset request. times: ms, LATEST or EARLIEST; count: the most offsets."""
 
     def part(number: int, timestamp: int) -> dict[str, int]:
@@ -91,20 +93,25 @@ def offsets(times: Mapping[Place, int], count: int) -> dict[str, Any]:
     return {"replica_id": CONSUMER, "topics": topics_with(times, part)}
 
 
-def produced(body: Mapping[str, Any]) -> dict[Place, Produced]:
+def produced(body: Mapping[str, Any]) -> dict[TopicPartition, Produced]:
     """Read a Produce response."""
     parts = parts_in(body["responses"], inner="partition_responses", index="index")
-    return {place: Produced(part["error_code"], part["base_offset"]) for place, part in parts}
-
-
-def fetched(body: Mapping[str, Any], positions: Mapping[Place, int]) -> dict[Place, Fetched]:
-    """Read the response to a Fetch request from these offsets. Raises Malformed."""
     return {
-        place: fetched_part(part, positions.get(place, 0)) for place, part in fetched_parts(body)
+        partition: Produced(part["error_code"], part["base_offset"]) for partition, part in parts
     }
 
 
-def fetched_parts(body: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+def fetched(
+    body: Mapping[str, Any], positions: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, Fetched]:
+    """Read the response to a Fetch request from these offsets. Raises Malformed."""
+    return {
+        partition: fetched_part(part, positions.get(partition, 0))
+        for partition, part in fetched_parts(body)
+    }
+
+
+def fetched_parts(body: Mapping[str, Any]) -> Iterator[tuple[TopicPartition, Mapping[str, Any]]]:
     """Yield each partition of a Fetch response, its messages not decoded."""
     return parts_in(body["responses"], name="topic")
 
@@ -115,9 +122,9 @@ def fetched_part(part: Mapping[str, Any], position: int) -> Fetched:
     return Fetched(part["error_code"], part["high_watermark"], *read)
 
 
-def offsets_found(body: Mapping[str, Any]) -> dict[Place, Offsets]:
+def offsets_found(body: Mapping[str, Any]) -> dict[TopicPartition, Offsets]:
     """Read an Offset response."""
     return {
-        place: Offsets(part["error_code"], tuple(part["old_style_offsets"]))
-        for place, part in parts_in(body["topics"])
+        partition: Offsets(part["error_code"], tuple(part["old_style_offsets"]))
+        for partition, part in parts_in(body["topics"])
     }

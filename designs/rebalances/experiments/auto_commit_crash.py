@@ -1,10 +1,9 @@
 """A consumer with auto commit that is killed at different times after its last commit.
 
-Records come at a fixed rate, each group reads them alone, and all groups of an arm are in one process. What
-it was given is what its process wrote to a file as it happened: a killed one answers nothing. When it
-committed is in the proxy's capture.
-It asks brokers of 2017 and of today, and belongs to document 003: it tests what that says of auto commit,
-with the brokers and the capture reader of its rebalances.
+Records are produced at a fixed rate, each group has one consumer, and all groups of an arm are in one
+process. The process writes the received records to a file as they arrive, since a killed one can't respond.
+The times of commits are in the proxy's capture. It uses brokers of 2017 and of today, and belongs to document
+003: it tests its statement about auto commit, with the brokers and the capture reader of its rebalances.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.designs.pipelined_producer.peers import PipelinedProducer
-from barnabas.designs.rebalances import arms, passed
+from barnabas.designs.rebalances import arms, timed_exchanges
 from barnabas.designs.rebalances.arms import CASES
-from barnabas.designs.rebalances.counting import spread, spread_of, twice_plots
+from barnabas.designs.rebalances.bed import PATIENCE
 from barnabas.designs.rebalances.java.client import FollowingClient
-from barnabas.designs.rebalances.passed import Passed
-from barnabas.designs.rebalances.running import PATIENCE
+from barnabas.designs.rebalances.timed_exchanges import TimedExchange
+from barnabas.designs.rebalances.totals import spread, spread_of, twice_plots
 from barnabas.designs.results.columns import Column, share_of, table_of
 from barnabas.designs.results.markdown import bullets, paragraphs
 from barnabas.designs.results.runs import Run, group, select
@@ -43,13 +42,13 @@ ENDS: Final[tuple[End, ...]] = ("killed", "closed")
 INTERVALS: Final = (5000, 1000)
 """auto.commit.interval.ms: the default, and a shorter one."""
 RUNS: Final = 10
-"""Groups of each interval; they come one after the other, so that they commit at different times."""
+"""Groups of each interval; they start one after the other, so that they commit at different times."""
 APART: Final = 0.55
-"""Seconds between two that come: in ten, no two have the same time since their commit."""
+"""Seconds between two starts: of ten, no two have the same time since their commit."""
 RATE: Final = 20
 """Records a second."""
 READS: Final = 6.5
-"""Seconds for which the last one that comes reads: the first commit is after 5 s."""
+"""Seconds for which the last one reads: the first commit is after 5 s."""
 SESSION: Final = 6.0
 """Seconds."""
 FOLLOWS: Final = SESSION + 3.0
@@ -57,29 +56,29 @@ FOLLOWS: Final = SESSION + 3.0
 
 
 class Member(NamedTuple):
-    """A consumer and its successor: what each saw, and their exchanges."""
+    """A consumer and its successor: their events, and their exchanges."""
 
     interval: int
     first: Sequence[Sequence[Any]]
     second: Sequence[Sequence[Any]]
-    passed: Sequence[Passed]
+    passed: Sequence[TimedExchange]
 
 
 def run(bench: Bench) -> Measured:
     """Kill one process and close the consumers of another, in each case."""
     cases, count = (CASES[:1], 2) if bench.short else (CASES, RUNS)
-    found: list[Run] = []
+    runs: list[Run] = []
     step = bench.counter(len(cases) * len(ENDS))
     settings = {**arms.BROKER, "group.consumer.session.timeout.ms": f"{SESSION * 1000:.0f}"}
-    with suppress(KeyboardInterrupt):  # what was measured until then is the result
+    with suppress(KeyboardInterrupt):  # the measurements until then are the result
         for version, protocol in cases:
             with ApacheCluster(version, settings=settings, timeout=PATIENCE) as cluster:
                 for end in ENDS:
                     step(f"{version} {protocol}, {end}")
-                    about = {"version": version, "protocol": protocol, "end": end}
+                    arm = {"version": version, "protocol": protocol, "end": end}
                     members = _members(bench, cluster, version, protocol, end, count)
-                    found += [{**about, **figures(one)} for one in members]
-    return {"how": {"rate": RATE, "session": SESSION}, "runs": found}
+                    runs += [{**arm, **figures(member)} for member in members]
+    return {"how": {"rate": RATE, "session": SESSION}, "runs": runs}
 
 
 def _members(
@@ -90,7 +89,7 @@ def _members(
     end: End,
     count: int,
 ) -> list[Member]:
-    """Run two processes, one after the other, of so many consumers with each interval."""
+    """Run two processes, one after the other, with a number of consumers for each interval."""
     intervals = {f"g{each:05d}-{number}": each for number in range(count) for each in INTERVALS}
     reads = READS + APART * count
     with ExitStack() as stack:
@@ -98,31 +97,31 @@ def _members(
         between = stack.enter_context(bench.between(cluster.bootstrap, QUIET, name))
         first, second = (between.capture.with_name(each) for each in ("first", "second"))
         at = {"bootstrap.servers": between.bootstrap_server}
-        one, other = (stack.enter_context(FollowingClient(version, at)) for _ in range(2))
-        one.administer("create", topic=end, partitions=1)
-        # the first calls of a process are made by one thread at a time, and a poll may wait for a session
-        other.follow(end, 1, _groups({"warm": 1000}, protocol, [[("poll", 200)]]))
+        doomed, survivor = (stack.enter_context(FollowingClient(version, at)) for _ in range(2))
+        doomed.create_topic(end, 1)
+        # one thread at a time makes the first calls of a process, and a poll may wait for a session
+        survivor.follow(end, 1, _groups({"warm": 1000}, protocol, [[("poll", 200)]]))
         stack.enter_context(_flowing(cluster, end))
         waits = [APART * (number // len(INTERVALS)) for number in range(len(intervals))]
         steps: list[list[arms.Step]] = [
             [("wait", wait), ("finish", PATIENCE if end == "killed" else reads - wait, "")]
             for wait in waits
         ]
-        ended = _following(one, end, first, _groups(intervals, protocol, steps))
+        ended = _following(doomed, end, first, _groups(intervals, protocol, steps))
         if end == "killed":
             time.sleep(reads)
-            if one.pid is not None:
-                os.kill(one.pid, signal.SIGKILL)
+            if doomed.pid is not None:
+                os.kill(doomed.pid, signal.SIGKILL)
         ended.join()
         steps = [[("finish", FOLLOWS, "")] for _ in intervals]
-        _following(other, end, second, _groups(intervals, protocol, steps)).join()
-    before, behind = (notes(path) for path in (first, second))
-    exchanges = passed.read(between.capture)
+        _following(survivor, end, second, _groups(intervals, protocol, steps)).join()
+    before, after = (notes(path) for path in (first, second))
+    exchanges = timed_exchanges.read(between.capture)
     return [
         Member(
             interval,
             before.get(f"{name}.m", ()),
-            behind.get(f"{name}.m", ()),
+            after.get(f"{name}.m", ()),
             [each for each in exchanges if each.group == name],
         )
         for name, interval in intervals.items()
@@ -131,7 +130,7 @@ def _members(
 
 @contextmanager
 def _flowing(cluster: ApacheCluster, topic: str) -> Iterator[None]:
-    """Send RATE numbered records a second, until its end."""
+    """Send RATE numbered records a second, until the end of `with`."""
     over = threading.Event()
 
     def send() -> None:
@@ -153,32 +152,32 @@ def _flowing(cluster: ApacheCluster, topic: str) -> Iterator[None]:
 def _groups(
     intervals: Mapping[str, int], protocol: arms.Protocol, steps: Sequence[Sequence[arms.Step]]
 ) -> list[list[dict[str, Any]]]:
-    """Return groups of one member each, as `FollowingClient.follow` has them."""
+    """Return groups of one member each, for `FollowingClient.follow`."""
     classic = {
         "session.timeout.ms": f"{SESSION * 1000:.0f}",
         "heartbeat.interval.ms": f"{arms.HEARTBEAT * 1000:.0f}",
     }
-    own = classic if protocol == "classic" else {"group.protocol": "consumer"}
-    own |= {"enable.auto.commit": "true"}
+    protocol_settings = classic if protocol == "classic" else {"group.protocol": "consumer"}
+    protocol_settings |= {"enable.auto.commit": "true"}
     groups = []
     for (name, interval), script in zip(intervals.items(), steps, strict=True):
-        about = {
+        common = {
             "auto.commit.interval.ms": str(interval),
             "group.id": name,
             "client.id": f"{name}.m",
         }
-        groups.append([{"settings": own | about, "steps": script}])
+        groups.append([{"settings": protocol_settings | common, "steps": script}])
     return groups
 
 
 def _following(
-    java: FollowingClient, topic: str, told: Path, groups: list[list[dict[str, Any]]]
+    java: FollowingClient, topic: str, notes_path: Path, groups: list[list[dict[str, Any]]]
 ) -> threading.Thread:
     """Start a thread in which a process follows the script; the process may be killed."""
 
     def follow() -> None:
         with suppress(JavaError):
-            java.follow(topic, 1 << 30, groups, notes=told)
+            java.follow(topic, 1 << 30, groups, notes=notes_path)
 
     thread = threading.Thread(target=follow)
     thread.start()
@@ -186,38 +185,42 @@ def _following(
 
 
 def notes(path: Path) -> dict[str, list[list[Any]]]:
-    """Return what each client saw; the last line may be cut off."""
-    found: dict[str, list[list[Any]]] = {}
+    """Return the events of each client; an incomplete last line is ignored."""
+    events_by_client: dict[str, list[list[Any]]] = {}
     for line in path.read_text().splitlines(keepends=True):
         if line.endswith("\n"):
-            client_id, *seen = json.loads(line)
-            found.setdefault(client_id, []).append(seen)
-    return found
+            client_id, *event = json.loads(line)
+            events_by_client.setdefault(client_id, []).append(event)
+    return events_by_client
 
 
 def figures(member: Member) -> dict[str, Any]:
     """Return the figures of a run.
 
-    since_ms: from the last commit before the second process to the last record that the first one was given;
-    with a close the commit is the later one.
+    since_ms: from the last commit before the second process to the last record of the first one; with a close
+    the commit is the later one.
     """
-    given = [(seen[0], each) for seen in member.first if seen[1] == "reads" for each in seen[2:]]
-    later = [(seen[0], each) for seen in member.second if seen[1] == "reads" for each in seen[2:]]
-    begun = next((seen[0] for seen in member.second if seen[1] == "subscribes"), None)
-    before, behind = ({int(each) for _, each in ids} for ids in (given, later))
-    commits = [
-        one.came
-        for one in member.passed
-        if one.api == "OffsetCommit" and begun is not None and one.came < begun
+    received = [
+        (event[0], each) for event in member.first if event[1] == "reads" for each in event[2:]
     ]
-    last = max((at for at, _ in given), default=0.0)
+    later = [
+        (event[0], each) for event in member.second if event[1] == "reads" for each in event[2:]
+    ]
+    begun = next((event[0] for event in member.second if event[1] == "subscribes"), None)
+    before, after = ({int(each) for _, each in ids} for ids in (received, later))
+    commits = [
+        exchange.came
+        for exchange in member.passed
+        if exchange.api == "OffsetCommit" and begun is not None and exchange.came < begun
+    ]
+    last = max((at for at, _ in received), default=0.0)
     since = round((last - commits[-1]) * 1000) if commits else None
     return {
         "interval": member.interval,
         "since_ms": since,
-        "given": len(given),
-        "twice": len(before & behind),
-        "never": max(behind, default=0) + 1 - len(before | behind) - min(before, default=0),
+        "given": len(received),
+        "twice": len(before & after),
+        "never": max(after, default=0) + 1 - len(before | after) - min(before, default=0),
         "waited_ms": round((later[0][0] - begun) * 1000) if later and begun is not None else None,
     }
 
@@ -235,22 +238,28 @@ def write(measured: Measured) -> str:
         f"{how['session']:g} s. All groups of an end are in one process, and come one after the other, so "
         "that the kill meets them at different times."
     ]
-    for (version, protocol), own in group(_complete(runs), "version", "protocol").items():
-        parts += [f"## Kafka {version}, {protocol} protocol", table_of(own, COLUMNS), _follows(own)]
-    if left := len(runs) - len(_complete(runs)):
+    for (version, protocol), group_runs in group(_complete(runs), "version", "protocol").items():
+        parts += [
+            f"## Kafka {version}, {protocol} protocol",
+            table_of(group_runs, COLUMNS),
+            _follows(group_runs),
+        ]
+    if incomplete := len(runs) - len(_complete(runs)):
         parts.append(
-            f"Left out: {left} runs without a commit, or in which the second process got nothing."
+            f"Left out: {incomplete} runs without a commit, or in which the second process got nothing."
         )
     return paragraphs(*parts)
 
 
-def _since(own: list[Run]) -> str:
-    return spread(known(own, "since_ms")) if own[0]["end"] == "killed" else "by the close"
+def _since(cell_runs: list[Run]) -> str:
+    return (
+        spread(known(cell_runs, "since_ms")) if cell_runs[0]["end"] == "killed" else "by the close"
+    )
 
 
-def _rate(own: list[Run]) -> str:
-    rates = [round(o["twice"] * 1000 / o["since_ms"], 1) for o in own if o["since_ms"] > 0]
-    return spread(rates) if own[0]["end"] == "killed" and rates else ""
+def _rate(cell_runs: list[Run]) -> str:
+    rates = [round(o["twice"] * 1000 / o["since_ms"], 1) for o in cell_runs if o["since_ms"] > 0]
+    return spread(rates) if cell_runs[0]["end"] == "killed" and rates else ""
 
 
 COLUMNS: Final[dict[str, str | Column]] = {
@@ -267,23 +276,23 @@ COLUMNS: Final[dict[str, str | Column]] = {
 
 def _follows(runs: list[Run]) -> str:
     return bullets(
-        f"After {words}, records were delivered twice in {share_of(lambda one: one['twice'])(own)} runs, "
-        f"{max(known(own, 'twice'))} of them at most, and the next one came after "
-        f"{spread(known(own, 'waited_ms'))} ms."
+        f"After {words}, records were delivered twice in {share_of(lambda run: run['twice'])(ended)} runs, "
+        f"{max(known(ended, 'twice'))} of them at most, and the next one came after "
+        f"{spread(known(ended, 'waited_ms'))} ms."
         for end, words in zip(ENDS, ("a kill", "a close"), strict=True)
-        if (own := select(runs, end=end))
+        if (ended := select(runs, end=end))
     )
 
 
 def _complete(runs: list[Run]) -> list[Run]:
-    """Return the runs in which the first process committed and the second one got something, by interval."""
-    own = [one for one in runs if None not in (one["since_ms"], one["waited_ms"])]
-    return sorted(own, key=lambda one: INTERVALS.index(one["interval"]))
+    """Return the runs with a commit of the first process and records of the second one, by interval."""
+    complete_runs = [run for run in runs if None not in (run["since_ms"], run["waited_ms"])]
+    return sorted(complete_runs, key=lambda run: INTERVALS.index(run["interval"]))
 
 
 def plots(measured: Measured) -> dict[str, str]:
     """Plot what was delivered twice, by interval and end."""
-    runs = [{**one, "of": f"{one['interval']} ms"} for one in _complete(measured["runs"])]
+    runs = [{**run, "of": f"{run['interval']} ms"} for run in _complete(measured["runs"])]
     return twice_plots(runs, "Records delivered twice", "of", "end")
 
 

@@ -1,6 +1,6 @@
-"""A commitAsync overtaken by JoinGroup (0.11.0.1): whether the commit counts, and what is read twice.
+"""A commitAsync overtaken by JoinGroup (0.11.0.1): whether it counts, and which records are read twice.
 
-It belongs to document 003, which reads this in the code of 0.11.0.1.
+It belongs to document 003, which concludes this from the code of 0.11.0.1.
 """
 
 from __future__ import annotations

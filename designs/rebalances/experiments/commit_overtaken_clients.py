@@ -1,10 +1,8 @@
-"""Clients that give partitions up while a commit of theirs is unanswered.
+"""Clients that give partitions up while a commit of theirs has no response.
 
-Each OffsetCommit is held for a while, and what its client sends behind it passes. A client that waits for
-the answer first sends nothing that could; members come one after the other, so that those who are there
-have to join again.
-It asks a broker and clients of today, and belongs to document 003: it tests whether what that describes of
-commitAsync still happens.
+Each OffsetCommit is held for a while, and later requests pass. A client that waits for the response first
+sends none; members join one after the other, so that present members have to join again. It uses a broker and
+clients of today, and belongs to document 003: it tests whether its description of commitAsync still holds.
 """
 
 from __future__ import annotations
@@ -20,15 +18,15 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.rebalances import arms
-from barnabas.designs.rebalances.counting import counted
-from barnabas.designs.rebalances.running import PATIENCE
+from barnabas.designs.rebalances.bed import PATIENCE
+from barnabas.designs.rebalances.totals import counted
 from barnabas.designs.results.columns import Column, table_of, total
 from barnabas.designs.results.intervals import share
 from barnabas.designs.results.markdown import bullets, paragraphs
 from barnabas.designs.results.runs import Run
-from barnabas.experiments.clients.running import MOST, NUMBER, heard
-from barnabas.experiments.clients.started import Started, Stopped
-from barnabas.experiments.clients.trial import Place, prepare
+from barnabas.experiments.clients.client_process import ClientProcess, RunStopped
+from barnabas.experiments.clients.runs import NUMBER, OUTPUT_LIMIT, parse_line
+from barnabas.experiments.clients.trial import TrialSetup, prepare
 from barnabas.experiments.clients.workloads import find as workload_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache import ApacheCluster
@@ -42,7 +40,7 @@ VERSION: Final = "4.3.1"
 
 
 class Case(NamedTuple):
-    """A client with a workload, done by so many processes in one group."""
+    """A client with a workload, in a number of processes in one group."""
 
     client: str
     workload: str
@@ -83,21 +81,21 @@ def run(bench: Bench) -> Measured:
     """Run one case after the other, through a proxy each. Raises UnavailableClientError."""
     cases = CASES[:1] if bench.short else CASES
     programs = {case.client: find(case.client).prepare() for case in cases}
-    found: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
     step = bench.counter(len(cases))
     with suppress(KeyboardInterrupt), _brokers() as cluster:
         for number, case in enumerate(cases):
             step(f"{case.client} {case.workload}")
             topic = f"clients-{secrets.token_hex(5)}"
             workload = workload_of(case.workload)._replace(records=RECORDS)
-            prepare(Place(cluster.bootstrap, bench.folder), topic, workload)
+            prepare(TrialSetup(cluster.bootstrap, bench.folder), topic, workload)
             with bench.between(cluster.bootstrap, RULES, str(number)) as proxy:
                 work = workload.work(stay=LASTS)
-                asked = {"bootstrap": proxy.bootstrap_server, "topic": topic, "work": work}
-                given = _together(case, programs[case.client], asked, proxy.capture.parent)
+                parameters = {"bootstrap": proxy.bootstrap_server, "topic": topic, "work": work}
+                received = _together(case, programs[case.client], parameters, proxy.capture.parent)
             exchanges = list(open_capture(proxy.capture).exchanges())
-            found.append({**case._asdict(), **figures(exchanges, given)})
-    return {"how": {"held": HELD, "version": VERSION}, "runs": found}
+            runs.append({**case._asdict(), **figures(exchanges, received)})
+    return {"how": {"held": HELD, "version": VERSION}, "runs": runs}
 
 
 def _brokers() -> ApacheCluster:
@@ -105,24 +103,24 @@ def _brokers() -> ApacheCluster:
     return ApacheCluster(VERSION, settings=arms.BROKER, timeout=PATIENCE)
 
 
-def _together(case: Case, program: Program, asked: dict[str, Any], folder: Path) -> list[str]:
-    """Return the ids of the records that the processes were given until their time was up."""
-    given: list[str] = []
+def _together(case: Case, program: Program, parameters: dict[str, Any], folder: Path) -> list[str]:
+    """Return the ids of the records that the processes received until the end of their time."""
+    received: list[str] = []
     over = threading.Event()
 
     def work(number: int) -> None:
         if over.wait(number * APART):
             return
-        about = {"number": NUMBER, "run": case.workload, **asked}
+        task = {"number": NUMBER, "run": case.workload, **parameters}
         with (
             (folder / f"output-{number}.txt").open("wb", buffering=0) as printed,
-            Started(program, about, printed, MOST) as process,
-            suppress(Stopped),
+            ClientProcess(program, task, printed, OUTPUT_LIMIT) as process,
+            suppress(RunStopped),
         ):
             for line in process.lines(LASTS, over):
-                said = heard(line)
-                if said.get("event") == "consumed":
-                    given.append(said["id"])
+                message = parse_line(line)
+                if message.get("event") == "consumed":
+                    received.append(message["id"])
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(case.processes)]
     for thread in threads:
@@ -133,11 +131,11 @@ def _together(case: Case, program: Program, asked: dict[str, Any], folder: Path)
         over.set()
         for thread in threads:
             thread.join()
-    return given
+    return received
 
 
 class Commit(NamedTuple):
-    """An OffsetCommit, from its arrival to its answer, in ns."""
+    """An OffsetCommit, from its arrival to its response, in ns."""
 
     came: int
     answered: float
@@ -148,33 +146,39 @@ class Commit(NamedTuple):
 def figures(exchanges: Iterable[Exchange], given: Sequence[str]) -> dict[str, Any]:
     """Return the figures of a case. given: ids of records.
 
-    gave_up: how often members that had committed sent what gives partitions up. behind, elsewhere: how many
-    of these came while a commit of that member was not answered, on the same connection or on another one.
-    errors: how these commits were answered.
+    gave_up: how often members that had committed gave partitions up. behind, elsewhere: how many of these
+    requests were sent while a commit of that member had no response, on the same connection or on another
+    one. errors: of these commits' responses.
     """
     commits: dict[str, list[Commit]] = defaultdict(list)
-    gave_up, behind, elsewhere, owned = 0, 0, 0, Counter[str]()
+    gave_up, delayed, elsewhere, owned = 0, 0, 0, Counter[str]()
     errors: list[str] = []
-    for one in sorted(exchanges, key=lambda each: (each.ts, each.correlation_id)):
-        request = one.request or {}
+    for exchange in sorted(exchanges, key=lambda each: (each.ts, each.correlation_id)):
+        request = exchange.request or {}
         member = request.get("member_id", "")
-        gives_up = _gives_up(one.api, request, owned)
-        if one.api == "OffsetCommit":
-            answered = float("inf") if one.latency_ms is None else one.ts + one.latency_ms * 1e6
-            commits[member].append(Commit(one.ts, answered, one.connection, one.error))
+        gives_up = _gives_up(exchange.api, request, owned)
+        if exchange.api == "OffsetCommit":
+            answered = (
+                float("inf")
+                if exchange.latency_ms is None
+                else exchange.ts + exchange.latency_ms * 1e6
+            )
+            commits[member].append(
+                Commit(exchange.ts, answered, exchange.connection, exchange.error)
+            )
         elif gives_up and commits[member]:
             gave_up += 1
-            open_ones = [each for each in commits[member] if each.answered > one.ts]
-            same = any(each.connection == one.connection for each in open_ones)
-            behind += same
+            open_ones = [each for each in commits[member] if each.answered > exchange.ts]
+            same = any(each.connection == exchange.connection for each in open_ones)
+            delayed += same
             elsewhere += bool(open_ones) and not same
             errors += [each.error or "no error" for each in open_ones]
-    total = [each for own in commits.values() for each in own]
+    total = [each for client_commits in commits.values() for each in client_commits]
     return {
         "commits": len(total),
         "refused": sum(bool(each.error) for each in total),
         "gave_up": gave_up,
-        "behind": behind,
+        "behind": delayed,
         "elsewhere": elsewhere,
         "errors": errors,
         "given": len(given),
@@ -185,7 +189,7 @@ def figures(exchanges: Iterable[Exchange], given: Sequence[str]) -> dict[str, An
 def _gives_up(api: str, request: dict[str, Any], owned: Counter[str]) -> bool:
     """Check for a JoinGroup, or a heartbeat with fewer partitions than the member's last.
 
-    owned: partitions that each member has named last; kept up to date.
+    owned: the partitions of each member's last heartbeat; updated.
     """
     if api == "JoinGroup":
         return True
@@ -208,7 +212,7 @@ def write(measured: Measured) -> str:
         "gave partitions up": total("gave_up"),
         "behind a commit, same connection": total("behind"),
         "on another connection": total("elsewhere"),
-        "answers of such commits": lambda own: counted(own[0]["errors"]) or "none",
+        "answers of such commits": lambda cell_runs: counted(cell_runs[0]["errors"]) or "none",
         "delivered twice": total("twice"),
     }
     intro = (
@@ -225,9 +229,9 @@ def write(measured: Measured) -> str:
     return paragraphs(intro, table_of(runs, columns), bullets(map(_follows, runs)))
 
 
-def _follows(one: Run) -> str:
-    name, count = f"{one['client']} ({one['workload']})", one["gave_up"]
-    overtaken = one["behind"] + one["elsewhere"]
+def _follows(run: Run) -> str:
+    name, count = f"{run['client']} ({run['workload']})", run["gave_up"]
+    overtaken = run["behind"] + run["elsewhere"]
     if not count:
         return f"{name}: no member gave partitions up."
     if overtaken:

@@ -1,6 +1,6 @@
 """An old commit that arrives after a newer one (0.11.0.1): whether it overwrites the newer one.
 
-It belongs to document 003, which asks what a late commitAsync does.
+It belongs to document 003, which discusses late commits of commitAsync.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""When a rebalance happens: JoinGroup comes from poll only, so a newcomer waits for the slowest member.
+"""The time of a rebalance: only poll sends JoinGroup, so a newcomer waits for the slowest member.
 
-It asks brokers of 2017 and of today, and belongs to document 003, which says that of poll.
+It uses brokers of 2017 and of today, and belongs to document 003, which states that of poll.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.rebalances import arms, judging
+from barnabas.designs.rebalances import arms
 from barnabas.designs.rebalances.arms import CASES
-from barnabas.designs.rebalances.counting import spread_of
-from barnabas.designs.rebalances.judging import gives_up
-from barnabas.designs.rebalances.passed import Passed
-from barnabas.designs.rebalances.running import Bed
+from barnabas.designs.rebalances.bed import Bed
+from barnabas.designs.rebalances.figures import Run as GroupRun
+from barnabas.designs.rebalances.figures import gives_up
+from barnabas.designs.rebalances.timed_exchanges import TimedExchange
+from barnabas.designs.rebalances.totals import spread_of
 from barnabas.designs.results.columns import Column, table_of, total
 from barnabas.designs.results.markdown import paragraphs
 from barnabas.designs.results.plots import lines
@@ -40,21 +41,27 @@ SHORT: Final = (Work(0.5, 300), Work(3, 300))
 
 
 def run(bench: Bench) -> Measured:
-    """Run all lengths of work at once, so many groups of each."""
+    """Run all lengths of work at once, with several groups of each."""
     cases = CASES[:1] if bench.short else CASES
     works, count = (SHORT, 2) if bench.short else (WORKS, RUNS)
-    found: list[Run] = []
+    runs: list[Run] = []
     step = bench.counter(len(cases))
-    with suppress(KeyboardInterrupt):  # what was measured until then is the result
+    with suppress(KeyboardInterrupt):  # the measurements until then are the result
         for version, protocol in cases:
             step(f"{version} {protocol}")
             with Bed(version, bench) as bed:
-                about = {name: work for work in works for name in bed.names(count)}
-                groups = {name: _members(name, work, protocol) for name, work in about.items()}
-                for one in bed.run(groups, f"{version}-{protocol}", QUIET):
-                    own = {"version": version, "protocol": protocol, **about[one.group]._asdict()}
-                    found.append({**own, **figures(one)})
-    return {"runs": found}
+                works_by_name = {name: work for work in works for name in bed.names(count)}
+                groups = {
+                    name: _members(name, work, protocol) for name, work in works_by_name.items()
+                }
+                for each_run in bed.run(groups, f"{version}-{protocol}", QUIET):
+                    labels = {
+                        "version": version,
+                        "protocol": protocol,
+                        **works_by_name[each_run.group]._asdict(),
+                    }
+                    runs.append({**labels, **figures(each_run)})
+    return {"runs": runs}
 
 
 def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, Any]]:
@@ -64,37 +71,41 @@ def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, A
     return members
 
 
-def figures(run: judging.Run) -> Run:
-    """Return how long the newcomer waited for its first record, and for what (ms); None: not at all.
+def figures(run: GroupRun) -> Run:
+    """Return the newcomer's wait for its first record, and its parts (ms); None: never.
 
     gives_up_ms: from the end of m's work to the request with which m joins, or gives a partition up; the
     clocks of client and proxy may differ. reads_ms: from that to the newcomer's first record.
     """
     times = {
-        (letter, what): next((seen[0] for seen in member if seen[1] == what), None)
+        (letter, kind): next((event[0] for event in member if event[1] == kind), None)
         for letter, member in run.members.items()
-        for what in ("subscribes", "reads", "works", "worked")
+        for kind in ("subscribes", "reads", "works", "worked")
     }
     begin, end = times["m", "works"], times["m", "worked"]
-    first, asked = times["a", "reads"], times["a", "subscribes"]
-    own = [one for one in run.passed if one.letter == "m"]
-    behind = [one for one in own if begin is not None and one.came > begin]
-    released = next((one.came for one in behind if gives_up(one)), None)
-    left = [one for one in behind if leaves(one) and end is not None and one.came < end]
+    first, subscribed = times["a", "reads"], times["a", "subscribes"]
+    exchanges = [exchange for exchange in run.passed if exchange.letter == "m"]
+    following = [exchange for exchange in exchanges if begin is not None and exchange.came > begin]
+    released = next((exchange.came for exchange in following if gives_up(exchange)), None)
+    departures = [
+        exchange
+        for exchange in following
+        if leaves(exchange) and end is not None and exchange.came < end
+    ]
     return {
-        "waited_ms": _ms(asked, first),
+        "waited_ms": _ms(subscribed, first),
         "gives_up_ms": _ms(end, released),
         "reads_ms": _ms(released, first),
-        "leaves": len(left),
-        "joins": sum(one.api == "JoinGroup" for one in own),
+        "leaves": len(departures),
+        "joins": sum(exchange.api == "JoinGroup" for exchange in exchanges),
     }
 
 
-def leaves(one: Passed) -> bool:
+def leaves(exchange: TimedExchange) -> bool:
     """Check whether a request leaves the group."""
-    if one.api == "ConsumerGroupHeartbeat":
-        return bool(one.request["member_epoch"] < 0)
-    return one.api == "LeaveGroup"
+    if exchange.api == "ConsumerGroupHeartbeat":
+        return bool(exchange.request["member_epoch"] < 0)
+    return exchange.api == "LeaveGroup"
 
 
 def _ms(begin: float | None, end: float | None) -> int | None:
@@ -111,8 +122,12 @@ def write(measured: Measured) -> str:
         "newcomer's first record. Medians, with the least and the most. `m leaves`: LeaveGroup requests, or "
         "heartbeats of a negative epoch, in that time, in all runs; `JoinGroup`: of m, from first to last."
     ]
-    for (version, protocol), own in group(measured["runs"], "version", "protocol").items():
-        parts += [f"## Kafka {version}, {protocol} protocol", table_of(own, COLUMNS), _follows(own)]
+    for (version, protocol), group_runs in group(measured["runs"], "version", "protocol").items():
+        parts += [
+            f"## Kafka {version}, {protocol} protocol",
+            table_of(group_runs, COLUMNS),
+            _follows(group_runs),
+        ]
     return paragraphs(*parts)
 
 
@@ -129,29 +144,29 @@ COLUMNS: Final[dict[str, str | Column]] = {
 
 
 def _follows(runs: list[Run]) -> str:
-    longer = [one for one in runs if one["seconds"] <= one["interval"]]
-    given_up = [one["gives_up_ms"] for one in longer]
-    behind = sum(each is not None and each >= -NEAR for each in given_up)
-    given = [one for one in runs if one["seconds"] > one["interval"]]
-    sooner = sum((one["waited_ms"] or 1e9) < one["seconds"] * 1000 for one in given)
-    said = f"In {behind} of {len(longer)} runs m gave up nothing before its work was over"
-    said += f" ({NEAR} ms are allowed for two clocks)."
-    if given:
-        said += (
+    longer = [run for run in runs if run["seconds"] <= run["interval"]]
+    given_up = [run["gives_up_ms"] for run in longer]
+    late = sum(each is not None and each >= -NEAR for each in given_up)
+    interrupted = [run for run in runs if run["seconds"] > run["interval"]]
+    sooner = sum((run["waited_ms"] or 1e9) < run["seconds"] * 1000 for run in interrupted)
+    sentences = f"In {late} of {len(longer)} runs m gave up nothing before its work was over"
+    sentences += f" ({NEAR} ms are allowed for two clocks)."
+    if interrupted:
+        sentences += (
             f" Where the work took longer than max.poll.interval.ms, the newcomer got records before its "
-            f"end in {sooner} of {len(given)} runs, and the member left the group by itself in "
-            f"{sum(one['leaves'] > 0 for one in given)}."
+            f"end in {sooner} of {len(interrupted)} runs, and the member left the group by itself in "
+            f"{sum(run['leaves'] > 0 for run in interrupted)}."
         )
-    return said
+    return sentences
 
 
 def plots(measured: Measured) -> dict[str, str]:
     """Plot the newcomer's wait against the member's work, below max.poll.interval.ms."""
     series: dict[str, list[tuple[float, float]]] = {}
-    for one in measured["runs"]:
-        if one["waited_ms"] is not None and one["seconds"] <= one["interval"]:
-            name = f"{one['version']} {one['protocol']}"
-            series.setdefault(name, []).append((one["seconds"], one["waited_ms"]))
+    for run in measured["runs"]:
+        if run["waited_ms"] is not None and run["seconds"] <= run["interval"]:
+            name = f"{run['version']} {run['protocol']}"
+            series.setdefault(name, []).append((run["seconds"], run["waited_ms"]))
     title = "What a newcomer waits for its first record"
     return {"waits": lines(title, "work between two polls (s)", "ms", series)} if series else {}
 

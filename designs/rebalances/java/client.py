@@ -8,10 +8,10 @@ from typing import Any
 
 from barnabas.peers.apache.client import JavaClient
 
-Seen = list[Any]
-"""Something that a member of a group saw: seconds since 1970, what, and what there is to say of it:
-`reads` ids, `commits` mark, how, [partition, offset] of each, `committed` mark, exception or "",
-`assigned`, `revoked`, `lost` partitions, `died` exception, message."""
+MemberEvent = list[Any]
+"""An event of a group member: seconds since 1970, its kind, and details: `reads` ids, `commits` mark, how,
+[partition, offset] of each, `committed` mark, exception or "", `assigned`, `revoked`, `lost` partitions,
+`died` exception, message."""
 
 
 class FollowingClient(JavaClient):
@@ -29,19 +29,19 @@ class FollowingClient(JavaClient):
         *,
         settings: Mapping[str, str] | None = None,
         notes: Path | None = None,
-    ) -> list[list[list[Seen]]]:
-        """Let groups of consumers follow scripts, all at once; gives what each member saw.
+    ) -> list[list[list[MemberEvent]]]:
+        """Let groups of consumers follow scripts, all at once; return the events of each member.
 
-        count: how many different records the topic has. Each member says `settings` of its own, `steps`
-        (see `steps.py`) and whether it `commits_when_revoked`. notes: a file, in which each line is a JSON
-        array of a client id and what that member saw, written as it happens. Raises JavaError.
+        count: number of different records in the topic. Each member has `settings`, `steps` (see `steps.py`)
+        and `commits_when_revoked`. notes: a file, in which each line is a JSON array of a client id and an
+        event of that member, written as it happens. Raises JavaError.
         """
         common = {**self._common, "auto.offset.reset": "earliest", **(settings or {})}
-        made = [
-            [{**one, "settings": {**common, **one["settings"]}} for one in group]
+        prepared = [
+            [{**member, "settings": {**common, **member["settings"]}} for member in group]
             for group in groups
         ]
-        told = None if notes is None else str(notes)
-        answer = self.ask("follow", topic=topic, count=count, groups=made, notes=told)
-        found: list[list[list[Seen]]] = answer["groups"]
-        return found
+        notes_path = None if notes is None else str(notes)
+        answer = self.ask("follow", topic=topic, count=count, groups=prepared, notes=notes_path)
+        events: list[list[list[MemberEvent]]] = answer["groups"]
+        return events

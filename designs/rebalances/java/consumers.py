@@ -1,4 +1,4 @@
-"""What consumers in a Java client's process share: threads, listeners, and the reading of Kafka's objects."""
+"""Shared parts of consumers in a Java client's process: threads, listeners, and conversions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ALONE: Final = threading.RLock()
 
 
 def alone_at_first(do: Callable[P, R]) -> Callable[P, R]:
-    """One thread at a time, until the function has once given something.
+    """Run a function in one thread at a time, until it has returned a result once.
 
-    JPype finds out what a Java method takes when it is first called; if two threads do that at the same
-    time, the process dies of a null pointer.
+    JPype resolves a Java method at its first call; if two threads do that at the same time, the process
+    crashes with a null pointer.
     """
     done = threading.Event()
 
@@ -30,18 +30,18 @@ def alone_at_first(do: Callable[P, R]) -> Callable[P, R]:
         if done.is_set():
             return do(*args, **kwargs)
         with _ALONE:
-            found = do(*args, **kwargs)
-            if found is None or found:
+            result = do(*args, **kwargs)
+            if result is None or result:
                 done.set()
-            return found
+            return result
 
     return first
 
 
 class Member:
-    """A consumer with a thread of its own, as KafkaConsumer wants: it does `turn` until it is to leave.
+    """A consumer with a thread of its own, as KafkaConsumer requires: it repeats `turn` until it is to leave.
 
-    turn: gets the consumer, and the timeout to poll with.
+    turn: gets the consumer, and the timeout for poll.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Member:
             consumer.close()
 
     def leave(self) -> None:
-        """Close the consumer; returns when that is done."""
+        """Close the consumer, and wait until that is done."""
         self._leave.set()
         self._thread.join()
 
@@ -75,7 +75,7 @@ class Member:
 def rebalance_listener(
     assigned: Callable[[Any], None], revoked: Callable[[Any], None], lost: Callable[[Any], None]
 ) -> Any:
-    """A ConsumerRebalanceListener."""
+    """Create a ConsumerRebalanceListener."""
     return jpype.JProxy(
         package("consumer").ConsumerRebalanceListener,
         dict={
@@ -87,58 +87,65 @@ def rebalance_listener(
 
 
 def commit_callback(complete: Callable[[Any, Any], None]) -> Any:
-    """An OffsetCommitCallback."""
+    """Create an OffsetCommitCallback."""
     return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
 
 
 @alone_at_first
 def values(polled: Any) -> list[str]:
-    """The values of records."""
-    return [bytes(one.value()).decode() for one in polled]
+    """Return the values of records."""
+    return [bytes(record.value()).decode() for record in polled]
 
 
 @alone_at_first
 def exception_name(problem: Any) -> str:
-    """An exception's class, without its package."""
+    """Return an exception's class, without its package."""
     return str(problem.getClass().getSimpleName())
 
 
 @alone_at_first
 def partition_numbers(partitions: Any) -> list[int]:
-    """Their numbers, sorted."""
-    return sorted(int(one.partition()) for one in partitions)
+    """Return the numbers of partitions, sorted."""
+    return sorted(int(partition.partition()) for partition in partitions)
 
 
 @alone_at_first
-def others(partitions: Any, only: Any) -> Any:
-    """Those that are not to be read.
+def except_partitions(partitions: Any, only: Any) -> Any:
+    """Return the partitions that are not among `only`.
 
-    What is to be read may be among those that a listener hears of: the consumer protocol's client of 3.9
-    has an assignment before it says so.
+    `only` may be among those of a listener's call: the consumer protocol's client of 3.9 has an assignment
+    before it calls the listener.
     """
-    return java_list(*(one for one in partitions if not only.contains(one)))
+    return java_list(*(partition for partition in partitions if not only.contains(partition)))
 
 
 @alone_at_first
 def positions(consumer: Any, partitions: Any, mark: str) -> Any:
-    """Where the consumer is in partitions, to be committed."""
-    made = jpype.java.util.HashMap()
-    for one in partitions:
-        made.put(one, package("consumer").OffsetAndMetadata(consumer.position(one), mark))
-    return made
+    """Return the consumer's positions in partitions, to be committed with a mark."""
+    offsets = jpype.java.util.HashMap()
+    for partition in partitions:
+        offsets.put(
+            partition, package("consumer").OffsetAndMetadata(consumer.position(partition), mark)
+        )
+    return offsets
 
 
 @alone_at_first
-def marked(offsets: Any, mark: str) -> Any:
-    """The same offsets with another mark."""
-    made = jpype.java.util.HashMap()
-    for one in offsets.keySet():
-        made.put(one, package("consumer").OffsetAndMetadata(offsets.get(one).offset(), mark))
-    return made
+def with_mark(offsets: Any, mark: str) -> Any:
+    """Return the same offsets with another mark."""
+    marked_offsets = jpype.java.util.HashMap()
+    for partition in offsets.keySet():
+        marked_offsets.put(
+            partition, package("consumer").OffsetAndMetadata(offsets.get(partition).offset(), mark)
+        )
+    return marked_offsets
 
 
 @alone_at_first
 def offset_pairs(offsets: Any) -> list[list[int]]:
-    """Partition and offset of each."""
-    pairs = ([int(one.partition()), int(offsets.get(one).offset())] for one in offsets.keySet())
+    """Return partition and offset of each entry."""
+    pairs = (
+        [int(partition.partition()), int(offsets.get(partition).offset())]
+        for partition in offsets.keySet()
+    )
     return sorted(pairs)

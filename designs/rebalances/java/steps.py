@@ -32,35 +32,35 @@ import jpype
 from barnabas.designs.rebalances.java.consumers import (
     alone_at_first,
     commit_callback,
+    except_partitions,
     exception_name,
-    marked,
     offset_pairs,
-    others,
     partition_numbers,
     positions,
     rebalance_listener,
     values,
+    with_mark,
 )
 from barnabas.peers.apache.client_values import java_list, new_consumer, poll_timeout
 
 HEARING: Final = 90.0
-"""Seconds after which nobody waits for another member any more."""
+"""The longest wait for another member in seconds."""
 POLL_MS: Final = 200
 
 
 class _Group:
-    """What the members of a group have in common. wanted: how many different records there are."""
+    """The shared state of a group's members. records: number of different records."""
 
-    def __init__(self, wanted: int) -> None:
-        self._wanted = wanted
+    def __init__(self, records: int) -> None:
+        self._wanted = records
         self._said: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
         self._read: set[str] = set()
         self.over = threading.Event()
 
-    def said(self, what: str) -> threading.Event:
+    def signal_of(self, signal: str) -> threading.Event:
         with self._lock:
-            return self._said.setdefault(what, threading.Event())
+            return self._said.setdefault(signal, threading.Event())
 
     def got(self, ids: Sequence[str]) -> None:
         with self._lock:
@@ -70,12 +70,12 @@ class _Group:
 
 
 class _Member:
-    """A consumer that follows its script, and what it lived to see: [seconds since 1970, what, ...]."""
+    """A consumer that follows its script, and its events: [seconds since 1970, kind, ...]."""
 
     def __init__(
         self,
         group: _Group,
-        about: Mapping[str, Any],
+        options: Mapping[str, Any],
         topic: str,
         tell: Callable[[str, list[Any]], None],
     ) -> None:
@@ -86,7 +86,7 @@ class _Member:
         self._only: Any = None
         """The partitions that are read, None for all."""
         self._group = group
-        self._about = about
+        self._about = options
         self._topic = topic
         self._do: dict[str, Callable[..., Any]] = {
             "settle": self._settle,
@@ -95,7 +95,7 @@ class _Member:
             "commit": self._commit,
             "keep": self._keep,
             "work": self._work,
-            "say": lambda what: group.said(what).set(),
+            "say": lambda signal: group.signal_of(signal).set(),
             "hear": self._hear,
             "wait": time.sleep,
             "rejoin": self._rejoin,
@@ -103,7 +103,7 @@ class _Member:
         }
 
     def follow(self) -> None:
-        """Do all of it. An exception of the client's ends it, and is noted."""
+        """Run the script. A client's exception ends it, and is noted."""
         steps = list(self._about["steps"])
         consumer = None
         try:
@@ -131,8 +131,8 @@ class _Member:
         self._consumer.subscribe(java_list(self._topic), self._listener())
         return self._consumer
 
-    def _note(self, what: str, *rest: Any) -> None:
-        self.seen.append([round(time.time(), 4), what, *rest])
+    def _note(self, kind: str, *rest: Any) -> None:
+        self.seen.append([round(time.time(), 4), kind, *rest])
         self._tell(self._about["settings"]["client.id"], self.seen[-1])
 
     def _poll(self, milliseconds: int = POLL_MS) -> int:
@@ -140,17 +140,17 @@ class _Member:
         if milliseconds not in self._timeouts:
             self._timeouts[milliseconds] = poll_timeout(self._consumer, milliseconds)
         (polled,) = self._polled(self._timeouts[milliseconds])
-        found = values(polled)
-        if found:
+        polled_values = values(polled)
+        if polled_values:
             self.seen.append([round(begun, 4), "polls"])
-            self._note("reads", *found)
-            self._group.got(found)
-        self._records += len(found)
-        return len(found)
+            self._note("reads", *polled_values)
+            self._group.got(polled_values)
+        self._records += len(polled_values)
+        return len(polled_values)
 
     @alone_at_first
     def _polled(self, timeout: Any) -> list[Any]:
-        """What poll gives, in a list: it need not have records."""
+        """Poll, and return a list, which may be empty."""
         return [self._consumer.poll(timeout)]
 
     def _settle(self, count: int) -> None:
@@ -181,7 +181,7 @@ class _Member:
 
     @contextmanager
     def _reading(self, *partitions: Any) -> Iterator[None]:
-        """Only these, and none that is assigned meanwhile."""
+        """Read only these partitions, and none that is assigned meanwhile."""
         self._only = java_list(*partitions)
         self._resume(self._only)
         try:
@@ -192,7 +192,7 @@ class _Member:
 
     @alone_at_first
     def _resume(self, partitions: Any) -> None:
-        """Read these only."""
+        """Read only these partitions."""
         self._consumer.pause(self._consumer.assignment())
         self._consumer.resume(partitions)
 
@@ -203,9 +203,9 @@ class _Member:
             if time.monotonic() > until:
                 raise TimeoutError(f"it took more than {HEARING:g} s")
 
-    def _hear(self, what: str) -> None:
-        if not self._group.said(what).wait(HEARING):
-            raise TimeoutError(f"nobody said {what!r}")
+    def _hear(self, signal: str) -> None:
+        if not self._group.signal_of(signal).wait(HEARING):
+            raise TimeoutError(f"nobody said {signal!r}")
 
     def _finish(self, seconds: float, how: str) -> None:
         until = time.monotonic() + seconds
@@ -231,29 +231,30 @@ class _Member:
             self._note("committed", mark, exception_name(problem))
 
     def _callback(self, mark: str, offsets: Any = None) -> Any:
-        """An OffsetCommitCallback that notes what it hears; offsets: what it may commit once more.
+        """Create an OffsetCommitCallback that notes its result; offsets: for one more commit.
 
-        Not those that it is told: the consumer of the new protocol tells none if a commit failed.
+        It uses these instead of the callback's offsets: the consumer of the new protocol passes none if a
+        commit failed.
         """
 
         def complete(_: Any, problem: Any) -> None:
             name = "" if problem is None else exception_name(problem)
             self._note("committed", mark, name)
             if offsets is not None and name == "RetriableCommitFailedException":
-                retry = marked(offsets, "again")
+                retry = with_mark(offsets, "again")
                 self._note("commits", "again", "async", offset_pairs(retry))
                 self._consumer.commitAsync(retry, self._callback("again"))
 
         return commit_callback(complete)
 
     def _listener(self) -> Any:
-        """A ConsumerRebalanceListener that notes what it hears, and commits if it is told to."""
+        """Create a ConsumerRebalanceListener that notes its calls, and commits if the script says so."""
 
         def assigned(partitions: Any) -> None:
             self._note("assigned", *partition_numbers(partitions))
             self._assigned += 1
             if self._only is not None:
-                self._consumer.pause(others(partitions, self._only))
+                self._consumer.pause(except_partitions(partitions, self._only))
 
         def revoked(partitions: Any) -> None:
             self._note("revoked", *partition_numbers(partitions))
@@ -269,20 +270,20 @@ class _Member:
 
 
 def follow(request: dict[str, Any]) -> dict[str, Any]:
-    """Groups that read `topic`, all at once, each member in a thread: what each of them saw.
+    """Run groups that read `topic`, all at once, each member in a thread; return the events of each.
 
     groups: lists of members, each with `settings`, `steps` and `commits_when_revoked`. notes: a file to which
-    each of them tells what it sees as it happens; of a process that is killed this is what is left.
+    each event is written as it happens, which remains if the process is killed.
     """
     with Path(request["notes"] or os.devnull).open("a", buffering=1) as notes:
 
-        def tell(client_id: str, seen: list[Any]) -> None:
-            notes.write(json.dumps([client_id, *seen]) + "\n")
+        def tell(client_id: str, event: list[Any]) -> None:
+            notes.write(json.dumps([client_id, *event]) + "\n")
 
         groups = []
         for abouts in request["groups"]:
             group = _Group(request["count"])
-            groups.append([_Member(group, about, request["topic"], tell) for about in abouts])
+            groups.append([_Member(group, options, request["topic"], tell) for options in abouts])
         everybody = [member for group in groups for member in group]
         with ThreadPoolExecutor(len(everybody)) as pool:
             for done in [pool.submit(member.follow) for member in everybody]:

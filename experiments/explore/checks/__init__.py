@@ -1,8 +1,8 @@
-"""What a history and a log are held to: each promise is a pure function of the two.
+"""Checks of a history and a log: each promise is a pure function of the two.
 
 `written.py` has the promises to producers, `delivered.py` those to consumers; `promise.py` makes the
-findings. What a client does not promise (a producer that is not idempotent) is found all the same: whether
-that matters is for the reader to say.
+findings. Findings include promises that a client does not make (a producer without idempotence): the reader
+decides whether they matter.
 """
 
 from __future__ import annotations
@@ -46,4 +46,4 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 def check(history: History, log: Log) -> tuple[Finding, ...]:
     """Return all findings."""
-    return tuple(found for one in CHECKS for found in one(history, log))
+    return tuple(finding for performed_check in CHECKS for finding in performed_check(history, log))

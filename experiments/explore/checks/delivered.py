@@ -1,8 +1,8 @@
-"""What a consumer is promised: checks of records that were delivered, and of those that were not."""
+"""The promises to consumers: checks of delivered and missing records."""
 
 from __future__ import annotations
 
-from barnabas.experiments.explore.checks.promise import Broken, promise
+from barnabas.experiments.explore.checks.promise import Violations, promise
 from barnabas.experiments.explore.history import (
     Accepted,
     Assigned,
@@ -17,7 +17,7 @@ Reader = tuple[str, str, int]
 
 
 @promise("consumed from {0}, but never sent")
-def phantom(history: History, log: Log) -> Broken:
+def phantom(history: History, log: Log) -> Violations:
     """Find records that were consumed and not sent, in topics to which this run sent something."""
     written = {topic for topic, _ in history.sent}
     for event in history.consumed:
@@ -27,9 +27,11 @@ def phantom(history: History, log: Log) -> Broken:
 
 
 @promise("never committed, but delivered to {0}")
-def read_uncommitted(history: History, log: Log) -> Broken:
-    """Find records that a read_committed consumer got though their transaction was aborted, as the log or
-    the client says, or is still open."""
+def read_uncommitted(history: History, log: Log) -> Violations:
+    """Find records of aborted or open transactions that a read_committed consumer received.
+
+    The log or the history shows the outcome of a transaction.
+    """
     for event in history.consumed:
         isolation = history.consumer(event.consumer).isolation
         if isolation == "read_committed" and _uncommitted(event, history, log):
@@ -43,15 +45,15 @@ def _uncommitted(event: Consumed, history: History, log: Log) -> bool:
     record = log.at.get((event.topic, event.partition, event.offset))
     if record is None or record.id != event.id:
         return False
-    # behind an open transaction stand records of none, too: they are committed
+    # records outside transactions that follow an open one are committed, too
     sends = history.sent.get(key, ())
     transactional = bool(sends) and all(send.transaction is not None for send in sends)
     return record.visible is False or (record.visible is None and transactional)
 
 
 @promise("delivered to {0} after later records of {1}[{2}]")
-def consumed_out_of_order(history: History, log: Log) -> Broken:
-    """Find records that are not behind the record that the consumer got before from that partition.
+def consumed_out_of_order(history: History, log: Log) -> Violations:
+    """Find records with an offset up to the preceding one that the consumer got from the partition.
 
     A new assignment begins anew. A share group promises no order.
     """
@@ -70,14 +72,14 @@ def consumed_out_of_order(history: History, log: Log) -> Broken:
     "delivered to {0} from {1}[{2}] again although a later offset was committed (the first: offset {3}, "
     "committed {4})",
 )
-def consumed_again(history: History, log: Log) -> Broken:
-    """Find records that a group had been given and knew to be behind its committed offset.
+def consumed_again(history: History, log: Log) -> Violations:
+    """Find records that a group received again after it had committed a higher offset.
 
-    What was read and not committed may come again: that is at least once. What was given once is not given
-    again, though it was committed before the consumer told of it.
+    Records that were read and not committed may come again: that is at-least-once delivery. A record that was
+    received once must not come again, even if it was committed before the consumer reported it.
     """
     committed: dict[Reader, int] = {}
-    given: set[tuple[Reader, int]] = set()
+    received: set[tuple[Reader, int]] = set()
     first: dict[Reader, tuple[int, int]] = {}
     for event in history.events:
         if isinstance(event, OffsetCommitted):
@@ -88,15 +90,14 @@ def consumed_again(history: History, log: Log) -> Broken:
                 continue
             reader = group, event.topic, event.partition
             end = committed.get(reader, 0)
-            if event.offset < end and (reader, event.offset) in given:
+            if event.offset < end and (reader, event.offset) in received:
                 yield (*reader, *first.setdefault(reader, (event.offset, end))), event.id
-            given.add((reader, event.offset))
+            received.add((reader, event.offset))
 
 
 @promise("delivered to {0} from {1}[{2}] although it was accepted")
-def consumed_after_acceptance(history: History, log: Log) -> Broken:
-    """Find records that a share group (KIP-932) was given although it knew that an acknowledgement was
-    taken."""
+def consumed_after_acceptance(history: History, log: Log) -> Violations:
+    """Find records that a share group (KIP-932) received after their acknowledgement was confirmed."""
     accepted: set[tuple[Reader, int]] = set()
     for event in history.events:
         if isinstance(event, Accepted | Consumed):
@@ -109,18 +110,20 @@ def consumed_after_acceptance(history: History, log: Log) -> Broken:
 
 
 @promise("never delivered to {0} from {1}[{2}], which it read from offset {3} on")
-def skipped(history: History, log: Log) -> Broken:
-    """Find records that a group was to be given, and no member was.
+def skipped(history: History, log: Log) -> Violations:
+    """Find records that a group should have received, and no member did.
 
-    These are the records from where the group was to begin up to the last that it was given or the offset
-    that it committed. It was to begin with the first record of the run if one of its consumers says so
-    (`reset`), else with the first that it was given or the first offset that it committed, whichever is
-    less. A consumer without a group is one of its own.
+    These are the records from the group's start to the last received or committed offset. The start is the
+    first record of the run if one of the consumers resets to the earliest offset (`reset`), else the lower
+    one of the first received and the first committed offset. A consumer without a group is a group of its
+    own.
     """
     consumers = history.consumers.values()
-    names = {one.consumer: one.group or one.consumer for one in consumers}
-    whole = {names[one.consumer] for one in consumers if one.reset == "earliest"}
-    careful = {names[one.consumer] for one in consumers if one.isolation == "read_committed"}
+    names = {consumer.consumer: consumer.group or consumer.consumer for consumer in consumers}
+    whole = {names[consumer.consumer] for consumer in consumers if consumer.reset == "earliest"}
+    careful = {
+        names[consumer.consumer] for consumer in consumers if consumer.isolation == "read_committed"
+    }
     read: dict[Reader, set[int]] = {}
     passed: dict[Reader, list[int]] = {}
     for event in history.events:
@@ -134,7 +137,7 @@ def skipped(history: History, log: Log) -> Broken:
         name, topic, partition = reader
         begin = 0 if name in whole else min(offsets)
         for record in log.partitions.get((topic, partition), ()):
-            wanted = record.visible or name not in careful
+            visible = record.visible or name not in careful
             missed = record.offset not in read.get(reader, ())
-            if wanted and missed and begin <= record.offset < max(offsets):
+            if visible and missed and begin <= record.offset < max(offsets):
                 yield (*reader, begin), record.id

@@ -1,4 +1,4 @@
-"""A promise: what is found where it was not kept, a finding for each place."""
+"""A promise as a check: its violations become findings, one for each position."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from barnabas.experiments.explore.finding import Finding, finding
 from barnabas.experiments.explore.history import History
 from barnabas.experiments.explore.log import Log
 
-Place = tuple[str | int, ...]
-"""What the ids of a finding have in common, such as a topic and a partition."""
+Position = tuple[str | int, ...]
+"""The common properties of a finding's records, such as a topic and a partition."""
 
-Broken = Iterable[tuple[Place, str]]
-"""Ids of records for which the promise was not kept, each with its place."""
+Violations = Iterable[tuple[Position, str]]
+"""Records that violate the promise: position and id."""
 
 Check = Callable[[History, Log], Iterator[Finding]]
 
 
-def promise(text: str) -> Callable[[Callable[[History, Log], Broken]], Check]:
-    """Make a check of a function that finds the records for which a promise was not kept.
+def promise(text: str) -> Callable[[Callable[[History, Log], Violations]], Check]:
+    """Turn a function that yields violations of a promise into a check.
 
     The function's name is the kind of the findings: `failed_yet_written` finds "failed yet written".
 
     Args:
-        text: What was seen, with the parts of the place as `{0}`, `{1}`; the ids follow it.
+        text: The observation, with the parts of the position as `{0}`, `{1}`; the ids follow it.
     """
 
-    def make(broken: Callable[[History, Log], Broken]) -> Check:
+    def make(broken: Callable[[History, Log], Violations]) -> Check:
         @wraps(broken)
         def check(history: History, log: Log) -> Iterator[Finding]:
-            places: dict[Place, list[str]] = {}
-            for place, name in broken(history, log):
-                places.setdefault(place, []).append(name)
-            for place, ids in sorted(places.items()):
-                yield finding(broken.__name__.replace("_", " "), ids, text.format(*place))
+            ids_by_position: dict[Position, list[str]] = {}
+            for position, name in broken(history, log):
+                ids_by_position.setdefault(position, []).append(name)
+            for position, ids in sorted(ids_by_position.items()):
+                yield finding(broken.__name__.replace("_", " "), ids, text.format(*position))
 
         return check
 

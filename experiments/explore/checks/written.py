@@ -1,46 +1,46 @@
-"""What a producer is promised: checks of records that were sent, and of where they are."""
+"""The promises to producers: checks of sent records, and of their positions in the log."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from barnabas.experiments.explore.checks.promise import Broken, promise
+from barnabas.experiments.explore.checks.promise import Violations, promise
 from barnabas.experiments.explore.history import Acknowledged, Consumed, History, Sent
 from barnabas.experiments.explore.log import Log
 
 
 @promise("acknowledged or committed, but not in {0}")
-def lost(history: History, log: Log) -> Broken:
-    """Find records that were acknowledged, or whose transaction is committed, and are not in their topic."""
-    held = {(record.topic, record.id) for record in log.kept}
+def lost(history: History, log: Log) -> Violations:
+    """Find acknowledged or committed records that their topic lacks."""
+    held = {(record.topic, record.id) for record in log.not_aborted}
     return (((topic,), name) for topic, name in history.promised if (topic, name) not in held)
 
 
 @promise("more than once in {0}")
-def duplicated(history: History, log: Log) -> Broken:
-    """Find records that were sent and are in their topic more than once.
+def duplicated(history: History, log: Log) -> Violations:
+    """Find sent records that are in their topic more than once.
 
-    Records of aborted transactions don't count: no consumer of committed records is given them.
+    Records of aborted transactions don't count: consumers of committed records never receive them.
     """
-    counts = Counter((record.topic, record.id) for record in log.kept)
+    counts = Counter((record.topic, record.id) for record in log.not_aborted)
     return (((topic,), name) for topic, name in history.sent if counts[topic, name] > 1)
 
 
 @promise("reported as failed or aborted, but in {0}")
-def failed_yet_written(history: History, log: Log) -> Broken:
+def failed_yet_written(history: History, log: Log) -> Violations:
     """Find records in the log that failed for certain, or were sent in aborted transactions only."""
     unwanted = (history.failed | history.undone) - set(history.promised)
     return dict.fromkeys(
         ((record.topic,), record.id)
-        for record in log.kept
+        for record in log.not_aborted
         if record.visible and (record.topic, record.id) in unwanted
     )
 
 
 @promise("not at the offset that the producer was given in {0}[{1}]")
-def misplaced(history: History, log: Log) -> Broken:
+def misplaced(history: History, log: Log) -> Violations:
     """Find records that were acknowledged or consumed at an offset where the log has something else."""
-    found: dict[tuple[tuple[str | int, ...], str], None] = {}
+    violations: dict[tuple[tuple[str | int, ...], str], None] = {}
     for event in history.events:
         if not isinstance(event, Acknowledged | Consumed):
             continue
@@ -48,15 +48,15 @@ def misplaced(history: History, log: Log) -> Broken:
             continue
         at = event.topic, event.partition, event.offset
         if log.covers(*at) and (at not in log.at or log.at[at].id != event.id):
-            found[at[:2], event.id] = None
-    return found
+            violations[at[:2], event.id] = None
+    return violations
 
 
 @promise("after a later record of the same producer in {0}[{1}]")
-def reordered(history: History, log: Log) -> Broken:
-    """Find records that are behind one that the same producer sent later.
+def reordered(history: History, log: Log) -> Violations:
+    """Find records after one that the same producer sent later.
 
-    What was sent in an aborted transaction is no sending: it may have been sent again later.
+    Sends in aborted transactions don't count: the record may have been sent again later.
     """
     sends: dict[tuple[str, str], tuple[str, int]] = {}
     for ordinal, event in enumerate(history.events):

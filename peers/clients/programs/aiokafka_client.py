@@ -18,7 +18,7 @@ import library
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError, ProducerFenced, for_code
-from library import RETENTION, Ends, Place, Record
+from library import RETENTION, Offsets, Partition, Record
 from lines import watched
 from work import GaveUpError, NotOfferedError, Reader, Work
 
@@ -45,7 +45,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _blocking(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
-    """Make a coroutine function one that runs in the loop, and returns what comes of it."""
+    """Wrap a coroutine function: it runs in the loop's thread, and the caller waits for its result."""
 
     @functools.wraps(method)
     def blocking(*arguments: Any, **named: Any) -> Any:
@@ -55,16 +55,16 @@ def _blocking(method: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., 
 
 
 @_blocking
-async def _made(kind: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
-    """Make a client; all that is not set has the library's defaults. Raises NotOfferedError."""
-    own = library.underscored(settings)
-    if "partition_assignment_strategy" in own or not own.keys() <= _known(kind):
+async def _new_client(client: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
+    """Create a client with the library's defaults for everything not set. Raises NotOfferedError."""
+    named = library.underscored(settings)
+    if "partition_assignment_strategy" in named or not named.keys() <= _known(client):
         raise NotOfferedError
-    return kind(bootstrap_servers=work.bootstrap, client_id=client_id, **own)
+    return client(bootstrap_servers=work.bootstrap, client_id=client_id, **named)
 
 
-def _known(kind: Any) -> set[str]:
-    return set(inspect.signature(kind).parameters)
+def _known(client: Any) -> set[str]:
+    return set(inspect.signature(client).parameters)
 
 
 async def _started(client: Any, stop: Callable[[], Awaitable[None]]) -> None:
@@ -84,7 +84,7 @@ class _Producer(library.Producer):
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
         self._sent: list[tuple[str, str, Any]] = []
-        self._producer = _made(AIOKafkaProducer, work, "producer", settings)
+        self._producer = _new_client(AIOKafkaProducer, work, "producer", settings)
 
     @_blocking
     async def __enter__(self) -> _Producer:
@@ -117,8 +117,8 @@ class _Producer(library.Producer):
             done, _ = await asyncio.wait([future], timeout=self.work.patience)
             if not done:
                 raise GaveUpError(f"{record} is neither acknowledged nor failed")
-            told = future.result()
-            self.work.acknowledged(record, told.partition, told.offset, topic)
+            metadata = future.result()
+            self.work.acknowledged(record, metadata.partition, metadata.offset, topic)
 
     def begin(self) -> None:
         self._sent = []
@@ -126,16 +126,16 @@ class _Producer(library.Producer):
 
     @_blocking
     async def _in_time(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """Return what a call comes to: those of transactions have no timeout. Raises GaveUpError."""
+        """Await a call of a transaction, which has no timeout of its own. Raises GaveUpError."""
         try:
             return await asyncio.wait_for(call(), self.work.patience)
         except TimeoutError:
             raise GaveUpError("a call has not ended") from None
 
-    def send_offsets(self, ends: Ends, consumer: Any) -> None:
-        told = {TopicPartition(*place): end for place, end in ends.items()}
+    def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
+        committed = {TopicPartition(*partition): end for partition, end in offsets.items()}
         send = self._producer.send_offsets_to_transaction
-        self._in_time(lambda: send(told, consumer.group))
+        self._in_time(lambda: send(committed, consumer.group))
 
     def commit(self) -> None:
         self._in_time(lambda: self._producer.commit_transaction())
@@ -156,8 +156,8 @@ class _Consumer(library.Consumer):
     """An AIOKafkaConsumer."""
 
     def __init__(self, work: Work, reader: Reader, settings: dict[str, Any]) -> None:
-        about = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
-        self._consumer = _made(AIOKafkaConsumer, work, reader.name, {**about, **settings})
+        defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+        self._consumer = _new_client(AIOKafkaConsumer, work, reader.name, {**defaults, **settings})
         self._work, self._reader = work, reader
         self.group = settings.get("group.id")
 
@@ -169,9 +169,9 @@ class _Consumer(library.Consumer):
                 [work.topic], listener=library.listener(ConsumerRebalanceListener, reader)
             )
         else:
-            places = [TopicPartition(work.topic, number) for number in range(work.partitions)]
-            self._consumer.assign(places)
-            reader.assigned(places)
+            partitions = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+            self._consumer.assign(partitions)
+            reader.assigned(partitions)
         await _started(self._consumer, self._consumer.stop)
         return self
 
@@ -181,36 +181,41 @@ class _Consumer(library.Consumer):
 
     @_blocking
     async def poll(self) -> list[Record]:
-        found = await self._consumer.getmany(timeout_ms=100, max_records=self._work.at_once)
+        batches = await self._consumer.getmany(timeout_ms=100, max_records=self._work.at_once)
         return [
-            Record(one.topic, one.partition, one.offset, one.value)
-            for records in found.values()
-            for one in records
+            Record(record.topic, record.partition, record.offset, record.value)
+            for records in batches.values()
+            for record in records
         ]
 
     @_blocking
-    async def commit(self, ends: Ends) -> Ends:
+    async def commit(self, offsets: Offsets) -> Offsets:
         try:
-            await self._consumer.commit({TopicPartition(*at): end for at, end in ends.items()})
-        except KafkaError:  # it was not committed: it may come again
+            await self._consumer.commit(
+                {TopicPartition(*partition): end for partition, end in offsets.items()}
+            )
+        except KafkaError:  # not committed: the records may be delivered again
             return {}
-        return ends
+        return offsets
 
     @_blocking
-    async def rewind(self) -> list[Place]:
+    async def rewind(self) -> list[Partition]:
         consumer = self._consumer
-        found = {place: await consumer.committed(place) or 0 for place in consumer.assignment()}
-        places = [place for place in consumer.assignment() if place in found]
-        for place in places:
-            consumer.seek(place, found[place])
-        return [(place.topic, place.partition) for place in places]
+        offsets = {
+            partition: await consumer.committed(partition) or 0
+            for partition in consumer.assignment()
+        }
+        partitions = [partition for partition in consumer.assignment() if partition in offsets]
+        for partition in partitions:
+            consumer.seek(partition, offsets[partition])
+        return [(partition.topic, partition.partition) for partition in partitions]
 
 
 class _Administrator(library.Administrator):
     """An AIOKafkaAdminClient."""
 
     def __init__(self, work: Work) -> None:
-        self._client = _made(AIOKafkaAdminClient, work, "admin", {})
+        self._client = _new_client(AIOKafkaAdminClient, work, "admin", {})
 
     @_blocking
     async def __enter__(self) -> _Administrator:
@@ -224,8 +229,11 @@ class _Administrator(library.Administrator):
     @_blocking
     async def partitions(self, topic: str) -> int:
         # not of this topic alone: brokers would make it
-        found = {one["topic"]: one for one in await self._client.describe_topics()}
-        return len(found[topic]["partitions"]) if topic in found else 0
+        topics = {
+            description["topic"]: description
+            for description in await self._client.describe_topics()
+        }
+        return len(topics[topic]["partitions"]) if topic in topics else 0
 
     @_blocking
     async def create(self, topic: str) -> None:
@@ -243,9 +251,9 @@ class _Administrator(library.Administrator):
 
     @_blocking
     async def retention(self, topic: str) -> str | None:
-        about = ConfigResource(ConfigResourceType.TOPIC, topic)
-        (found,) = await self._client.describe_configs([about])
-        return {entry[0]: entry[1] for entry in found.resources[0][4]}.get("retention.ms")
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+        (response,) = await self._client.describe_configs([resource])
+        return {entry[0]: entry[1] for entry in response.resources[0][4]}.get("retention.ms")
 
     @_blocking
     async def delete(self, topic: str) -> None:

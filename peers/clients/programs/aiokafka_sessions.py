@@ -14,7 +14,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from lines import JOINING, POLLING, RECORDS, SECONDS, delivered, wanted
 
 WAIT = 0.7
-"""Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
+"""Seconds that other calls may take: this program's own timeout, not a setting of the client."""
 
 COMMON = {
     "client_id": "barnabas",
@@ -24,26 +24,26 @@ COMMON = {
 }
 
 
-def _made(kind: Any, *arguments: Any, **own: Any) -> Any:
-    """A client with those settings that this release knows."""
+def _new_client(kind: Any, *arguments: Any, **overrides: Any) -> Any:
+    """Create a client with the settings that this release knows."""
     known = inspect.signature(kind).parameters
-    settings = {**COMMON, **own}
+    settings = {**COMMON, **overrides}
     return kind(*arguments, **{name: value for name, value in settings.items() if name in known})
 
 
-async def _patient(what: Awaitable[Any]) -> Any:
-    """Its result, or None after too long, or when the session is over."""
-    return await _within(what, wanted)
+async def _with_timeout(call: Awaitable[Any]) -> Any:
+    """Await a call until it ends, WAIT has passed (None), or the session is over (None)."""
+    return await _within(call, wanted)
 
 
-async def _closed(what: Awaitable[Any]) -> Any:
-    """The same of what ends a session: it has its time also when that is over."""
-    return await _within(what, lambda until: time.monotonic() < until)
+async def _close(call: Awaitable[Any]) -> Any:
+    """Await a call that closes a client, for WAIT at most, even if the session is over."""
+    return await _within(call, lambda until: time.monotonic() < until)
 
 
-async def _within(what: Awaitable[Any], more: Callable[[float], bool]) -> Any:
-    task, until = asyncio.ensure_future(what), time.monotonic() + WAIT
-    while more(until):
+async def _within(call: Awaitable[Any], continues: Callable[[float], bool]) -> Any:
+    task, until = asyncio.ensure_future(call), time.monotonic() + WAIT
+    while continues(until):
         done, _ = await asyncio.wait([task], timeout=0.02)
         if done:
             return task.result()
@@ -53,8 +53,8 @@ async def _within(what: Awaitable[Any], more: Callable[[float], bool]) -> Any:
     return None
 
 
-def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> Any:
-    return _made(
+def _consumer(bootstrap: str, group: str | None, *topics: str, **settings: Any) -> Any:
+    return _new_client(
         AIOKafkaConsumer,
         *topics,
         bootstrap_servers=bootstrap,
@@ -65,7 +65,7 @@ def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> An
         session_timeout_ms=700,
         heartbeat_interval_ms=100,
         rebalance_timeout_ms=700,
-        **own,
+        **settings,
     )
 
 
@@ -73,19 +73,19 @@ async def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS:
         last = not wanted(until)
-        got = await consumer.getmany(timeout_ms=0 if last else int(POLLING * 1e3))
-        found = [one for some in got.values() for one in some]
-        for one in found:
-            place = one.partition, one.offset, one.timestamp
-            delivered(*place, one.key, one.value, one.headers)
-        records += len(found)
-        if last and not found:
+        batches = await consumer.getmany(timeout_ms=0 if last else int(POLLING * 1e3))
+        polled = [record for batch in batches.values() for record in batch]
+        for record in polled:
+            position = record.partition, record.offset, record.timestamp
+            delivered(*position, record.key, record.value, record.headers)
+        records += len(polled)
+        if last and not polled:
             break
     return records
 
 
 async def sasl(bootstrap: str, topic: str) -> int:
-    """The same behind a login."""
+    """Authenticate by SASL PLAIN, then read both partitions without a group."""
     return await consume(
         bootstrap,
         topic,
@@ -96,67 +96,73 @@ async def sasl(bootstrap: str, topic: str) -> int:
     )
 
 
-async def consume(bootstrap: str, topic: str, **own: Any) -> int:
+async def consume(bootstrap: str, topic: str, **settings: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap, None, **own)
+    consumer = _consumer(bootstrap, None, **settings)
     try:
-        await _patient(consumer.start())
+        await _with_timeout(consumer.start())
         places = [TopicPartition(topic, number) for number in range(2)]
         consumer.assign(places)
         records = await _read(consumer)
-        await _patient(consumer.end_offsets(places))
-        await _patient(consumer.offsets_for_times({places[0]: 0}))
+        await _with_timeout(consumer.end_offsets(places))
+        await _with_timeout(consumer.offsets_for_times({places[0]: 0}))
         return records
     finally:
-        await _closed(consumer.stop())
+        await _close(consumer.stop())
 
 
 async def group(bootstrap: str, topic: str) -> int:
     """Join a group, read, commit, ask what is committed, leave."""
     consumer = _consumer(bootstrap, "bench-group", topic)
     try:
-        await _patient(consumer.start())
+        await _with_timeout(consumer.start())
         records = await _read(consumer, JOINING)
         if records:
-            await _patient(consumer.commit())
-            await _patient(consumer.committed(TopicPartition(topic, 0)))
+            await _with_timeout(consumer.commit())
+            await _with_timeout(consumer.committed(TopicPartition(topic, 0)))
         return records
     finally:
-        await _closed(consumer.stop())
+        await _close(consumer.stop())
 
 
 async def produce(bootstrap: str, topic: str) -> int:
     """Send a few records and wait for their acknowledgement."""
-    return await _send(_made(AIOKafkaProducer, bootstrap_servers=bootstrap, acks="all"), topic)
+    return await _send(
+        _new_client(AIOKafkaProducer, bootstrap_servers=bootstrap, acks="all"), topic
+    )
 
 
 async def transaction(bootstrap: str, topic: str) -> int:
     """Send in a transaction, offsets of a group as well, and commit it."""
-    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
-    return await _send(_made(AIOKafkaProducer, bootstrap_servers=bootstrap, **own), topic, own=True)
+    settings = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
+    return await _send(
+        _new_client(AIOKafkaProducer, bootstrap_servers=bootstrap, **settings),
+        topic,
+        transactional=True,
+    )
 
 
-async def _send(producer: Any, topic: str, *, own: bool = False) -> int:
+async def _send(producer: Any, topic: str, *, transactional: bool = False) -> int:
     try:
-        await _patient(producer.start())
-        if own:
-            await _patient(producer.begin_transaction())
-        await _patient(producer.send_and_wait(topic, b"value", partition=0))
-        if own:
+        await _with_timeout(producer.start())
+        if transactional:
+            await _with_timeout(producer.begin_transaction())
+        await _with_timeout(producer.send_and_wait(topic, b"value", partition=0))
+        if transactional:
             offsets = {TopicPartition(topic, 0): 3}
-            await _patient(producer.send_offsets_to_transaction(offsets, "bench-group"))
-            await _patient(producer.commit_transaction())
+            await _with_timeout(producer.send_offsets_to_transaction(offsets, "bench-group"))
+            await _with_timeout(producer.commit_transaction())
         return 0
     finally:
-        await _closed(producer.stop())
+        await _close(producer.stop())
 
 
 async def admin(bootstrap: str, topic: str) -> int:
     """Ask what an administrator asks."""
-    client = _made(AIOKafkaAdminClient, bootstrap_servers=bootstrap)
+    client = _new_client(AIOKafkaAdminClient, bootstrap_servers=bootstrap)
     until = time.monotonic() + WAIT
     try:
-        await _patient(client.start())
+        await _with_timeout(client.start())
         asks: tuple[Callable[[], Awaitable[Any]], ...] = (
             lambda: client.list_topics(),
             lambda: client.describe_topics([topic]),
@@ -167,7 +173,7 @@ async def admin(bootstrap: str, topic: str) -> int:
         )
         for ask in asks:
             if wanted(until):
-                await _patient(ask())
+                await _with_timeout(ask())
         return 0
     finally:
-        await _closed(client.close())
+        await _close(client.close())

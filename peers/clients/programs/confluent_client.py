@@ -10,26 +10,26 @@ import confluent_kafka
 import library
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
-from library import RETENTION, Ends, Place, Record
+from library import RETENTION, Offsets, Partition, Record
 from work import GaveUpError, NotOfferedError, Reader, Work
 
 
-def _made(kind: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
-    """Make a client; all that is not set has the library's defaults. Raises NotOfferedError."""
-    about = {"bootstrap.servers": work.bootstrap, "client.id": client_id, "log_level": 0}
-    if (0,) < work.broker < (0, 10):  # brokers that do not say which versions they know
-        about["api.version.request"] = False
-        about["broker.version.fallback"] = ".".join(map(str, work.broker))
+def _new_client(client: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
+    """Create a client with the library's defaults for everything not set. Raises NotOfferedError."""
+    defaults = {"bootstrap.servers": work.bootstrap, "client.id": client_id, "log_level": 0}
+    if (0,) < work.broker < (0, 10):  # brokers without ApiVersions
+        defaults["api.version.request"] = False
+        defaults["broker.version.fallback"] = ".".join(map(str, work.broker))
     try:
-        return kind({**about, **settings})
+        return client({**defaults, **settings})
     except KafkaException as problem:
         if problem.args[0].code() == KafkaError._INVALID_ARG:  # a release without such a setting
             raise NotOfferedError from None
         raise
 
 
-def _again(work: Work, do: Callable[[], Any]) -> None:
-    """Repeat a call until it succeeds, or fails with what its documents call no use to repeat."""
+def _retry(work: Work, do: Callable[[], Any]) -> None:
+    """Repeat a call until it succeeds, or fails with an error that is not retriable."""
     until = work.until
     while True:
         try:
@@ -41,23 +41,23 @@ def _again(work: Work, do: Callable[[], Any]) -> None:
 
 
 class _Producer(library.Producer):
-    """A Producer: librdkafka calls back for each record."""
+    """A Producer with delivery callbacks."""
 
     failures = (KafkaException,)
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        self._producer = _made(confluent_kafka.Producer, work, "producer", settings)
+        self._producer = _new_client(confluent_kafka.Producer, work, "producer", settings)
         self._transactional = "transactional.id" in settings
         self._failed: list[Any] = []
 
     def __enter__(self) -> _Producer:
         if self._transactional:
-            _again(self.work, lambda: self._producer.init_transactions(self.work.patience))
+            _retry(self.work, lambda: self._producer.init_transactions(self.work.patience))
         return self
 
     def close(self) -> None:
-        """Nothing is to be done: it ends with the process."""
+        """Do nothing: the producer ends with the process."""
 
     def send(self, record: str, topic: str) -> None:
 
@@ -71,28 +71,28 @@ class _Producer(library.Producer):
         self._producer.poll(0)
 
     def settle(self) -> None:
-        """Wait until all records are acknowledged; what failed in a transaction is said at its end."""
-        left = self._producer.flush(self.work.patience)
+        """Wait until all records are acknowledged; errors in a transaction are raised by its commit."""
+        remaining = self._producer.flush(self.work.patience)
         if self._transactional:
             return
         if self._failed:
             raise KafkaException(self._failed[0])
-        if left:
-            raise GaveUpError(f"{left} records are neither acknowledged nor failed")
+        if remaining:
+            raise GaveUpError(f"{remaining} records are neither acknowledged nor failed")
 
     def begin(self) -> None:
         self._producer.begin_transaction()
 
-    def send_offsets(self, ends: Ends, consumer: Any) -> None:
-        told = [TopicPartition(*at, end) for at, end in ends.items()]
+    def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
+        committed = [TopicPartition(*partition, end) for partition, end in offsets.items()]
         send, patience = self._producer.send_offsets_to_transaction, self.work.patience
-        _again(self.work, lambda: send(told, consumer.group, patience))
+        _retry(self.work, lambda: send(committed, consumer.group, patience))
 
     def commit(self) -> None:
-        _again(self.work, lambda: self._producer.commit_transaction(self.work.patience))
+        _retry(self.work, lambda: self._producer.commit_transaction(self.work.patience))
 
     def abort(self) -> None:
-        _again(self.work, lambda: self._producer.abort_transaction(self.work.patience))
+        _retry(self.work, lambda: self._producer.abort_transaction(self.work.patience))
 
     def abort_failed(self, problem: KafkaException) -> None:
         error = problem.args[0]
@@ -103,7 +103,7 @@ class _Producer(library.Producer):
 
 
 class _Consumer(library.Consumer):
-    """A Consumer. begin: is called when it is assigned partitions."""
+    """A Consumer. begin: called on each assignment."""
 
     def __init__(
         self,
@@ -112,28 +112,30 @@ class _Consumer(library.Consumer):
         settings: dict[str, Any],
         begin: Callable[[], None] = lambda: None,
     ) -> None:
-        about = {
+        defaults = {
             "group.id": work.group,  # it has to have one
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
         }
         self._work = work
-        self._consumer = _made(confluent_kafka.Consumer, work, reader.name, {**about, **settings})
+        self._consumer = _new_client(
+            confluent_kafka.Consumer, work, reader.name, {**defaults, **settings}
+        )
 
-        def assigned(_: Any, places: Any) -> None:
-            reader.assigned(places)
+        def assigned(_: Any, partitions: Any) -> None:
+            reader.assigned(partitions)
             begin()
 
         # brokers of 0.8 keep a group's offsets, but have no members
         if "group.id" in settings and not (0,) < work.broker < (0, 9):
             self._consumer.subscribe([work.topic], on_assign=assigned)
             return
-        places = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+        partitions = [TopicPartition(work.topic, number) for number in range(work.partitions)]
         if "group.id" not in settings:
-            for place in places:
-                place.offset = 0
-        self._consumer.assign(places)
-        reader.assigned(places)
+            for partition in partitions:
+                partition.offset = 0
+        self._consumer.assign(partitions)
+        reader.assigned(partitions)
 
     @property
     def group(self) -> Any:
@@ -145,44 +147,44 @@ class _Consumer(library.Consumer):
     def poll(self) -> list[Record]:
         return _records(self._consumer.consume(self._work.at_once, timeout=0.1))
 
-    def store(self, ends: Ends) -> None:
-        """Store offsets for the library to commit; those of partitions that it has no more are refused."""
-        for at, end in ends.items():
+    def store(self, offsets: Offsets) -> None:
+        """Store offsets for the library to commit; offsets of lost partitions are refused."""
+        for at, end in offsets.items():
             try:
                 self._consumer.store_offsets(offsets=[TopicPartition(*at, end)])
             except KafkaException:
                 continue
 
-    def commit(self, ends: Ends) -> Ends:
+    def commit(self, offsets: Offsets) -> Offsets:
         try:
             committed = self._consumer.commit(asynchronous=False)
-        except KafkaException:  # it was not committed: it may come again
+        except KafkaException:  # not committed: the records may be delivered again
             return {}
         return {
-            (place.topic, place.partition): place.offset
-            for place in committed
-            if place.error is None and place.offset >= 0
+            (partition.topic, partition.partition): partition.offset
+            for partition in committed
+            if partition.error is None and partition.offset >= 0
         }
 
-    def rewind(self) -> list[Place]:
+    def rewind(self) -> list[Partition]:
         places: list[Any] = []
 
         def rewind() -> None:
             consumer = self._consumer
             places[:] = consumer.committed(consumer.assignment(), self._work.patience)
-            for place in places:
-                place.offset = max(place.offset, 0)
-                consumer.seek(place)
+            for partition in places:
+                partition.offset = max(partition.offset, 0)
+                consumer.seek(partition)
 
-        _again(self._work, rewind)
-        return [(place.topic, place.partition) for place in places]
+        _retry(self._work, rewind)
+        return [(partition.topic, partition.partition) for partition in places]
 
 
 def _records(messages: list[Any]) -> list[Record]:
     return [
-        Record(one.topic(), one.partition(), one.offset(), one.value())
-        for one in messages
-        if not one.error()
+        Record(message.topic(), message.partition(), message.offset(), message.value())
+        for message in messages
+        if not message.error()
     ]
 
 
@@ -190,11 +192,11 @@ class _ShareConsumer(library.ShareConsumer):
     """A ShareConsumer, which the library has since 2.16."""
 
     def __init__(self, work: Work, reader: Reader) -> None:
-        kind = getattr(confluent_kafka, "ShareConsumer", None)
-        if kind is None:
+        share_consumer = getattr(confluent_kafka, "ShareConsumer", None)
+        if share_consumer is None:
             raise NotOfferedError
         self._work = work
-        self._consumer = _made(kind, work, reader.name, {"group.id": work.group})
+        self._consumer = _new_client(share_consumer, work, reader.name, {"group.id": work.group})
         self._consumer.subscribe([work.topic])
 
     def close(self) -> None:
@@ -203,31 +205,35 @@ class _ShareConsumer(library.ShareConsumer):
     def poll(self) -> list[Record]:
         return _records(self._consumer.poll(0.1))
 
-    def commit(self) -> set[Place]:
+    def commit(self) -> set[Partition]:
         try:
-            told = self._consumer.commit_sync(self._work.patience)
-        except KafkaException:  # it was not taken: it may come again
+            results = self._consumer.commit_sync(self._work.patience)
+        except KafkaException:  # not acknowledged: the records may be delivered again
             return set()
-        return {(place.topic, place.partition) for place, why in told.items() if why is None}
+        return {
+            (partition.topic, partition.partition)
+            for partition, error in results.items()
+            if error is None
+        }
 
 
 class _Administrator(library.Administrator):
     """An AdminClient."""
 
     def __init__(self, work: Work) -> None:
-        self._client = _made(AdminClient, work, "admin", {})
+        self._client = _new_client(AdminClient, work, "admin", {})
         self._patience = work.patience
 
     def close(self) -> None:
-        """Nothing is to be done: it ends with the process."""
+        """Do nothing: the client ends with the process."""
 
     def _done(self, answers: Any) -> None:
         for answer in answers.values():
             answer.result(self._patience)
 
     def partitions(self, topic: str) -> int:
-        found = self._client.list_topics(timeout=self._patience).topics.get(topic)
-        return 0 if found is None or found.error else len(found.partitions)
+        topics = self._client.list_topics(timeout=self._patience).topics.get(topic)
+        return 0 if topics is None or topics.error else len(topics.partitions)
 
     def create(self, topic: str) -> None:
         self._done(self._client.create_topics([NewTopic(topic, 2, 1)]))
@@ -236,18 +242,18 @@ class _Administrator(library.Administrator):
         self._done(self._client.create_partitions([NewPartitions(topic, 3)]))
 
     def change(self, topic: str) -> None:
-        about = ConfigResource(ConfigResource.Type.TOPIC, topic, {"retention.ms": RETENTION})
-        self._done(self._client.alter_configs([about]))
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, {"retention.ms": RETENTION})
+        self._done(self._client.alter_configs([resource]))
 
     def retention(self, topic: str) -> str | None:
-        about = ConfigResource(ConfigResource.Type.TOPIC, topic)
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
         try:
-            found = self._client.describe_configs([about])[about].result(self._patience)
+            futures = self._client.describe_configs([resource])[resource].result(self._patience)
         except KafkaException as problem:  # this broker does not know of it yet
             if problem.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return None
             raise
-        value: str | None = found["retention.ms"].value
+        value: str | None = futures["retention.ms"].value
         return value
 
     def delete(self, topic: str) -> None:

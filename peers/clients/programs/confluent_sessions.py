@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 from lines import BEAT, JOINING, RECORDS, delivered, failed, read, wanted
 
 WAIT = 0.7
-"""Seconds that anything else is waited for at most."""
+"""Seconds that other calls may take."""
 
 COMMON = {
     "client.id": "barnabas",
@@ -26,7 +26,7 @@ COMMON = {
     "log.queue": False,
     "enable.metrics.push": False,
 }
-# what releases came to know, with what they are as numbers (librdkafka's CONFIGURATION.md and changelog)
+# settings by the first libversion that has them (librdkafka's CONFIGURATION.md and changelog)
 _SINCE = {
     "socket.connection.setup.timeout.ms": 0x010900FF,
     "log.queue": 0,
@@ -35,23 +35,23 @@ _SINCE = {
 }
 
 
-def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
+def _settings(bootstrap: str, **named: Any) -> dict[str, Any]:
     here = confluent_kafka.libversion()[1]
-    found = {
+    merged = {
         "bootstrap.servers": bootstrap,
         **COMMON,
-        **{k.replace("_", "."): v for k, v in own.items()},
+        **{k.replace("_", "."): v for k, v in named.items()},
     }
-    found["log_level"] = 0
-    found.pop("log.level", None)
-    return {name: value for name, value in found.items() if here >= _SINCE.get(name, 0)}
+    merged["log_level"] = 0
+    merged.pop("log.level", None)
+    return {name: value for name, value in merged.items() if here >= _SINCE.get(name, 0)}
 
 
 _CLASSIC = {"session_timeout_ms": 700, "heartbeat_interval_ms": 100}
-"""Of members of classic groups; of others the broker decides that."""
+"""Settings of classic groups; in other groups the broker decides."""
 
 
-def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
+def _consumer(bootstrap: str, group: str, **settings: Any) -> Any:
     return Consumer(
         _settings(
             bootstrap,
@@ -61,8 +61,8 @@ def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
             fetch_wait_max_ms=20,
             fetch_error_backoff_ms=5,
             check_crcs=True,
-            **({} if "group_protocol" in own else _CLASSIC),
-            **own,
+            **({} if "group_protocol" in settings else _CLASSIC),
+            **settings,
         )
     )
 
@@ -75,19 +75,19 @@ def _read(consumer: Any, more: float = 0.0) -> int:
 
 
 def _delivered(message: Any) -> bool:
-    """Tell a record, or the error that is in its place; whether it is one."""
+    """Report a message to the bench, as a record or an error, and return whether it is a record."""
     error = message.error()
     if error is not None:
         failed(error.name())
         return False
     kind, when = message.timestamp()
-    place = message.partition(), message.offset(), when if kind else None
-    delivered(*place, message.key(), message.value(), message.headers())
+    position = message.partition(), message.offset(), when if kind else None
+    delivered(*position, message.key(), message.value(), message.headers())
     return True
 
 
-def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
-    """A call of which a documented error is the answer."""
+def _call_with_errors(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """Make a call that may fail with a documented error."""
     if not wanted():
         return
     try:
@@ -101,7 +101,7 @@ def _failed(problem: KafkaException) -> None:
 
 
 def sasl(bootstrap: str, topic: str) -> int:
-    """The same behind a login."""
+    """Authenticate by SASL PLAIN, then read both partitions without joining a group."""
     return consume(
         bootstrap,
         topic,
@@ -112,64 +112,64 @@ def sasl(bootstrap: str, topic: str) -> int:
     )
 
 
-def consume(bootstrap: str, topic: str, **own: Any) -> int:
+def consume(bootstrap: str, topic: str, **settings: Any) -> int:
     """Read both partitions without joining a group."""
-    consumer = _consumer(bootstrap, "bench-other", **own)
+    consumer = _consumer(bootstrap, "bench-other", **settings)
     try:
-        places = [TopicPartition(topic, number, 0) for number in range(2)]
-        consumer.assign(places)
+        partitions = [TopicPartition(topic, number, 0) for number in range(2)]
+        consumer.assign(partitions)
         records = _read(consumer)
-        _patient(consumer.get_watermark_offsets, places[0], timeout=WAIT)
-        _patient(consumer.offsets_for_times, [TopicPartition(topic, 0, 0)], timeout=WAIT)
+        _call_with_errors(consumer.get_watermark_offsets, partitions[0], timeout=WAIT)
+        _call_with_errors(consumer.offsets_for_times, [TopicPartition(topic, 0, 0)], timeout=WAIT)
         return records
     finally:
         consumer.close()
 
 
 def consumer_protocol(bootstrap: str, topic: str) -> int:
-    """The same in a group of the protocol of KIP-848."""
+    """Read and commit in a group of the consumer protocol (KIP-848), if the library has it."""
     if confluent_kafka.libversion()[1] < _SINCE["group.protocol"]:
         return 0
     return group(bootstrap, topic, group_protocol="consumer")
 
 
-def group(bootstrap: str, topic: str, **own: Any) -> int:
-    """Join a group, read, commit, ask what is committed, leave."""
-    consumer = _consumer(bootstrap, "bench-group", **own)
+def group(bootstrap: str, topic: str, **settings: Any) -> int:
+    """Join a group, read, commit, fetch the committed offset, leave."""
+    consumer = _consumer(bootstrap, "bench-group", **settings)
     try:
         consumer.subscribe([topic])
         records = _read(consumer, JOINING)
         if records:
-            _patient(consumer.commit, asynchronous=False)
-        _patient(consumer.committed, [TopicPartition(topic, 0)], timeout=WAIT)
+            _call_with_errors(consumer.commit, asynchronous=False)
+        _call_with_errors(consumer.committed, [TopicPartition(topic, 0)], timeout=WAIT)
         return records
     finally:
         consumer.close()
 
 
 def static_member(bootstrap: str, topic: str) -> int:
-    """The same as a static member (KIP-345)."""
+    """Stay in a group as a static member (KIP-345) until the session is over."""
     return member(bootstrap, topic, group_instance_id="bench-instance")
 
 
 def consumer_member(bootstrap: str, topic: str) -> int:
-    """The same in a group of the protocol of KIP-848, if the library has it."""
+    """Stay in a group of the consumer protocol (KIP-848) until the session is over, if the library has it."""
     if confluent_kafka.libversion()[1] < _SINCE["group.protocol"]:
         return 0
     return member(bootstrap, topic, group_protocol="consumer")
 
 
 def committing_member(bootstrap: str, topic: str) -> int:
-    """The same in a classic group, and commit again and again."""
+    """Stay in a classic group, and commit repeatedly, until the session is over."""
     return member(bootstrap, topic, committing=True)
 
 
-def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) -> int:
-    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+def member(bootstrap: str, topic: str, *, committing: bool = False, **overrides: Any) -> int:
+    """Stay in a group until the session is over, or the coordinator's responses end the membership."""
     beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT}
     common = {"group_id": "bench-group", "socket_timeout_ms": 20_000, "enable_auto_commit": False}
-    settings = {"auto_offset_reset": "earliest", "fetch_wait_max_ms": 20, **common, **own}
-    if "group_protocol" not in own:
+    settings = {"auto_offset_reset": "earliest", "fetch_wait_max_ms": 20, **common, **overrides}
+    if "group_protocol" not in overrides:
         settings.update(beats)
     consumer = Consumer(_settings(bootstrap, **settings))
     try:
@@ -181,17 +181,19 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
                 failed(error.name())
                 raise KafkaException(error)
             if committing and consumer.position([TopicPartition(topic, 0)])[0].offset >= 0:
-                place = TopicPartition(topic, 0, 1)  # the same again, or there were no more to read
-                _patient(consumer.commit, offsets=[place], asynchronous=False)
+                position = TopicPartition(
+                    topic, 0, 1
+                )  # the same again, or there were no more to read
+                _call_with_errors(consumer.commit, offsets=[position], asynchronous=False)
         return 0
     finally:
         consumer.close()
 
 
 def transactions(bootstrap: str, topic: str) -> int:
-    """Commit one transaction after the other until the session is over, and abort those that fail."""
-    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 30_000}
-    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=3000, **own))
+    """Commit transactions until the session is over, and abort those that fail."""
+    settings = {"transactional_id": "bench-txn", "transaction_timeout_ms": 30_000}
+    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=3000, **settings))
     try:
         producer.init_transactions(3.0)
         while wanted():
@@ -211,29 +213,29 @@ def transactions(bootstrap: str, topic: str) -> int:
 
 
 def share_group(bootstrap: str, topic: str) -> int:
-    """Read in a share group, and acknowledge what was read; the library has had that since 2.16."""
-    kind = getattr(confluent_kafka, "ShareConsumer", None)
-    if kind is None:
+    """Read in a share group and acknowledge the records; the library has share groups since 2.16."""
+    share_consumer = getattr(confluent_kafka, "ShareConsumer", None)
+    if share_consumer is None:
         return 0
-    consumer = kind(_settings(bootstrap, group_id="bench-group"))
+    consumer = share_consumer(_settings(bootstrap, group_id="bench-group"))
     try:
         consumer.subscribe([topic])
         records = read(lambda seconds: sum(map(_delivered, consumer.poll(seconds))), JOINING)
         if records:
-            _patient(consumer.commit_sync, WAIT)
+            _call_with_errors(consumer.commit_sync, WAIT)
         return records
     finally:
         consumer.close()
 
 
 def telemetry(bootstrap: str, topic: str) -> int:
-    """The same, and push metrics."""
+    """Send a few records and push metrics."""
     return produce(bootstrap, topic, enable_metrics_push=True)
 
 
-def produce(bootstrap: str, topic: str, **own: Any) -> int:
+def produce(bootstrap: str, topic: str, **overrides: Any) -> int:
     """Send a few records and wait for their acknowledgement."""
-    settings = _settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all", **own)
+    settings = _settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all", **overrides)
     producer = Producer(settings)
     for number in range(3):
         producer.produce(topic, b"value", partition=number % 2, on_delivery=_acknowledged)
@@ -249,9 +251,9 @@ def _acknowledged(error: Any, _: Any) -> None:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction, offsets of a group as well, and commit it."""
-    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
-    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, **own))
+    """Send a record and a group's offsets in a transaction, and commit it."""
+    settings = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
+    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, **settings))
     consumer = _consumer(bootstrap, "bench-group")
     try:
         producer.init_transactions(WAIT)
@@ -268,7 +270,7 @@ def transaction(bootstrap: str, topic: str) -> int:
 
 
 def admin(bootstrap: str, topic: str) -> int:
-    """Ask what an administrator asks."""
+    """Make an administrator's calls."""
     client = AdminClient(_settings(bootstrap))
     until = time.monotonic() + WAIT
     named = ConfigResource(2, topic)
@@ -286,18 +288,18 @@ def admin(bootstrap: str, topic: str) -> int:
     ):
         call = getattr(client, name, None)
         if call is not None and wanted(until):
-            _patient(_asked, call, arguments)
+            _call_with_errors(_wait_for_futures, call, arguments)
     return 0
 
 
-def _asked(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """A call and what it promised."""
-    found = call(
+def _wait_for_futures(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Make a call and wait for its futures."""
+    result = call(
         *arguments, **({"timeout": WAIT} if call.__name__ in ("list_topics", "list_groups") else {})
     )
-    for one in found.values() if isinstance(found, dict) else [found]:
-        if hasattr(one, "result"):
+    for future in result.values() if isinstance(result, dict) else [result]:
+        if hasattr(future, "result"):
             try:
-                one.result(timeout=WAIT)
+                future.result(timeout=WAIT)
             except TimeoutError:
                 return

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 from confluent_client import LIBRARY
-from library import Ends
-from work import Missing, Reader, Work
-from workloads import ends_of, read, tell_committed
+from library import Offsets
+from work import PendingRecords, Reader, Work
+from workloads import end_offsets, read, report_committed
 
 SETTINGS = {
     "enable.auto.commit": True,
@@ -20,21 +20,23 @@ SETTINGS = {
     "heartbeat.interval.ms": 500,
 }
 SLOWLY = 0.15
-"""Seconds that the first member works on what it was given."""
+"""Seconds of the slow member's work on its records."""
 LAST = 5.0
-"""Seconds in which a member that comes when all have left would be given what they left."""
+"""Seconds in which the third member would receive uncommitted records."""
 
 
 def stored_offsets(work: Work) -> int:
-    """Read all records by a slow member and a quick one, which comes later and leaves later. Whoever comes
-    then is given nothing again."""
-    missing, left = Missing(work), threading.Event()
-    missing.by_two(lambda name: _member(work, missing, name, left))
+    """Read all records by a slow member and by a quick one, which joins and leaves later.
+
+    A third member that joins after both must receive no record again.
+    """
+    pending, departed = PendingRecords(work), threading.Event()
+    pending.run_two_members(lambda name: _member(work, pending, name, departed))
     third = Reader(work, "reader-3")
     with LIBRARY.consumer(work, third, _settings(work)) as consumer:
         until = time.monotonic() + LAST
         while time.monotonic() < until:
-            read(consumer, third, missing)
+            read(consumer, third, pending)
     return work.records
 
 
@@ -42,10 +44,10 @@ def _settings(work: Work) -> dict[str, Any]:
     return {**SETTINGS, "group.id": work.group}
 
 
-def _member(work: Work, missing: Missing, name: str, left: threading.Event) -> None:
-    """Read and store offsets. left: whether the slow member has left."""
+def _member(work: Work, pending: PendingRecords, name: str, departed: threading.Event) -> None:
+    """Read and store offsets. departed: whether the slow member has left."""
     reader, slow = Reader(work, name), name == "reader-1"
-    given, done = Ends(), Ends()
+    given, done = Offsets(), Offsets()
 
     def begin() -> None:
         given.clear()
@@ -53,18 +55,18 @@ def _member(work: Work, missing: Missing, name: str, left: threading.Event) -> N
 
     try:
         with LIBRARY.consumer(work, reader, _settings(work), begin) as consumer:
-            while missing.goes_on() or not (slow or left.is_set()):
-                new = ends_of(read(consumer, reader, missing))
+            while pending.unfinished() or not (slow or departed.is_set()):
+                new = end_offsets(read(consumer, reader, pending))
                 if not slow:
                     done.update(new)
                 consumer.store(done)
                 if not slow:
-                    tell_committed(work, consumer.commit(new))
+                    report_committed(work, consumer.commit(new))
                     continue
-                # others work on what was given last of each partition, and are through with all before
+                # the slow member works on the last record of each partition, and has finished all before
                 done.update({each: given[each] for each in new if each in given})
                 given.update(new)
                 time.sleep(SLOWLY if new else 0)
     finally:
         if slow:
-            left.set()
+            departed.set()

@@ -1,7 +1,7 @@
-"""Runs a program while coverage.py counts the lines of a package, and tells those whenever it is asked:
-`python counting.py PACKAGE PROGRAM ARGUMENT...`, with HOST:PORT of who asks in BARNABAS_COVERAGE.
+"""Runs a program while coverage.py counts the lines of a package, and reports them on request.
 
-An answer is JSON behind four bytes of its size: file -> the lines that were reached since the last one.
+Usage: `python counting.py PACKAGE PROGRAM ARGUMENT...`, with HOST:PORT of the requester in BARNABAS_COVERAGE.
+A report is four bytes of size and JSON: file -> the lines reached since the preceding report.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import coverage
 
 
 def main() -> None:
-    """Run it."""
+    """Run the program with counted lines."""
     package = sys.argv[1]
     del sys.argv[:2]
     counter = coverage.Coverage(
@@ -25,21 +25,21 @@ def main() -> None:
     )
     host, port = os.environ["BARNABAS_COVERAGE"].split(":")
     asker = socket.create_connection((host, int(port)))
-    threading.Thread(target=_tell, args=(counter, asker), daemon=True).start()
+    threading.Thread(target=_report, args=(counter, asker), daemon=True).start()
     counter.start()
     runpy.run_path(sys.argv[0], run_name="__main__")
 
 
-def _tell(counter: coverage.Coverage, asker: socket.socket) -> None:
+def _report(counter: coverage.Coverage, asker: socket.socket) -> None:
     known: dict[str, set[int]] = {}
     while asker.recv(1):
-        data, told = counter.get_data(), {}
+        data, new_lines = counter.get_data(), {}
         for file in data.measured_files():
             before = known.setdefault(file, set())
             if new := set(data.lines(file) or ()) - before:
                 before |= new
-                told[file] = sorted(new)
-        answer = json.dumps(told).encode()
+                new_lines[file] = sorted(new)
+        answer = json.dumps(new_lines).encode()
         asker.sendall(len(answer).to_bytes(4, "big") + answer)
 
 

@@ -1,9 +1,9 @@
-"""A process that has loaded a client's library and forks one for each that is asked for, which loads nothing
-more; beside `lines.py`.
+"""A process that has loaded a client's library and forks a process for each request; beside `lines.py`.
 
-Nothing has run by then: no thread, no client. Its stdin is a socket. A byte comes with four descriptors: what
-the new process has as stdin, stdout and stderr, and where its exit code is told, as text. The process says
-its id there once it leads a session of its own. All ends with the socket.
+It has no threads and no clients when it forks. Its stdin is a socket. Each request is one byte with four
+descriptors: the new process's stdin, stdout and stderr, and one that gets its exit code as text. The new
+process writes its id to the socket once it leads a session of its own. At the end of the socket, the process
+exits.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _ENDS = {signal.SIGCHLD}
 
 
 def fork() -> bool:
-    """Serve, and return True in each process that is asked for; False once there will be no more."""
+    """Fork a process for each request, and return True in it; False once there are no more requests."""
     control = socket.socket(fileno=os.dup(0))
-    told: dict[int, int] = {}
+    exit_pipes: dict[int, int] = {}
 
     def ended(*_: Any) -> None:
         with suppress(ChildProcessError):
@@ -28,30 +28,30 @@ def fork() -> bool:
                 pid, status = os.waitpid(-1, os.WNOHANG)
                 if not pid:
                     return
-                with suppress(OSError):  # nobody wants to know any more
-                    os.write(told[pid], b"%d" % os.waitstatus_to_exitcode(status))
-                os.close(told.pop(pid))
+                with suppress(OSError):  # the requester has gone
+                    os.write(exit_pipes[pid], b"%d" % os.waitstatus_to_exitcode(status))
+                os.close(exit_pipes.pop(pid))
 
     signal.signal(signal.SIGCHLD, ended)
     while True:
-        asked, own, _, _ = socket.recv_fds(control, 1, 4)
-        if not asked:
+        request, descriptors, _, _ = socket.recv_fds(control, 1, 4)
+        if not request:
             return False
-        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)  # until `told` knows it
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)  # until `exit_pipes` has it
         pid = os.fork()
         if not pid:
             break
-        told[pid] = own[3]
-        for one in own[:3]:
-            os.close(one)
+        exit_pipes[pid] = descriptors[3]
+        for descriptor in descriptors[:3]:
+            os.close(descriptor)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     os.setsid()
     control.sendall(b"%d\n" % os.getpid())
     control.close()
-    for number, one in enumerate(own[:3]):
-        os.dup2(one, number)
-    for one in (*own, *told.values()):
-        os.close(one)
+    for number, descriptor in enumerate(descriptors[:3]):
+        os.dup2(descriptor, number)
+    for descriptor in (*descriptors, *exit_pipes.values()):
+        os.close(descriptor)
     return True

@@ -7,7 +7,7 @@ from typing import Any
 
 import library
 from java_machine import java, jpype, kafka, offered
-from library import COOPERATIVE, RETENTION, Ends, Place, Record
+from library import COOPERATIVE, RETENTION, Offsets, Partition, Record
 from work import GaveUpError, NotOfferedError, Reader, Work
 
 STRING = "org.apache.kafka.common.serialization.String"
@@ -19,7 +19,7 @@ _PLACE = kafka("common.TopicPartition")
 
 
 def _errors(*names: str) -> tuple[Any, ...]:
-    """Return those of these exceptions that this release has."""
+    """Return the exceptions among these that this release has."""
     return tuple(kafka(name) for name in names if offered(name))
 
 
@@ -59,11 +59,11 @@ def properties(work: Work, client_id: str, settings: dict[str, Any]) -> Any:
         options = kafka("clients.consumer.ConsumerConfig")
         if not hasattr(options, "GROUP_PROTOCOL_CONFIG"):
             raise NotOfferedError
-    made = java("util.Properties")()
-    about = {"bootstrap.servers": work.bootstrap, "client.id": client_id}
-    for name, value in {**about, **settings}.items():
-        made.setProperty(name, str(value).lower() if isinstance(value, bool) else str(value))
-    return made
+    table = java("util.Properties")()
+    defaults = {"bootstrap.servers": work.bootstrap, "client.id": client_id}
+    for name, value in {**defaults, **settings}.items():
+        table.setProperty(name, str(value).lower() if isinstance(value, bool) else str(value))
+    return table
 
 
 class _Producer(library.ProducerWithFutures):
@@ -73,8 +73,8 @@ class _Producer(library.ProducerWithFutures):
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        told = properties(work, "producer", {**_WRITES, **settings})
-        self._producer = kafka("clients.producer.KafkaProducer")(told)
+        defaults = properties(work, "producer", {**_WRITES, **settings})
+        self._producer = kafka("clients.producer.KafkaProducer")(defaults)
         self._transactional = "transactional.id" in settings
 
     def __enter__(self) -> _Producer:
@@ -94,20 +94,20 @@ class _Producer(library.ProducerWithFutures):
 
     def written(self, record: str, future: Any) -> tuple[int, int]:
         try:
-            told = future.get(int(self.work.patience * 1000), _MILLISECONDS)
+            metadata = future.get(int(self.work.patience * 1000), _MILLISECONDS)
         except java("util.concurrent.TimeoutException"):
             raise GaveUpError(f"{record} is neither acknowledged nor failed") from None
-        return int(told.partition()), int(told.offset())
+        return int(metadata.partition()), int(metadata.offset())
 
     def begin(self) -> None:
         super().begin()
         self._producer.beginTransaction()
 
-    def send_offsets(self, ends: Ends, consumer: Any) -> None:
-        told = java("util.HashMap")()
-        for place, end in ends.items():
-            told.put(_PLACE(*place), kafka("clients.consumer.OffsetAndMetadata")(end))
-        self._producer.sendOffsetsToTransaction(told, consumer.group)
+    def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
+        committed = java("util.HashMap")()
+        for partition, end in offsets.items():
+            committed.put(_PLACE(*partition), kafka("clients.consumer.OffsetAndMetadata")(end))
+        self._producer.sendOffsetsToTransaction(committed, consumer.group)
 
     def commit(self) -> None:
         """Commit the transaction; a call that takes too long is repeated, as its documents say."""
@@ -133,27 +133,27 @@ class _Consumer(library.Consumer):
     """A KafkaConsumer."""
 
     def __init__(self, work: Work, reader: Reader, settings: dict[str, Any]) -> None:
-        own = {"auto.offset.reset": "earliest", "enable.auto.commit": False, **settings}
-        if own.get("partition.assignment.strategy") == COOPERATIVE:
+        defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False, **settings}
+        if defaults.get("partition.assignment.strategy") == COOPERATIVE:
             if not offered(_COOPERATIVE):
                 raise NotOfferedError
-            own["partition.assignment.strategy"] = f"org.apache.kafka.{_COOPERATIVE}"
-        told = {**READS, "max.poll.records": work.at_once, **own}
-        kind = kafka("clients.consumer.KafkaConsumer")
-        self._consumer = kind(properties(work, reader.name, told))
+            defaults["partition.assignment.strategy"] = f"org.apache.kafka.{_COOPERATIVE}"
+        config = {**READS, "max.poll.records": work.at_once, **defaults}
+        consumer_class = kafka("clients.consumer.KafkaConsumer")
+        self._consumer = consumer_class(properties(work, reader.name, config))
         self._work = work
         if "group.id" in settings:
             topics = java("util.Arrays").asList(work.topic)
             self._consumer.subscribe(topics, _listener(reader))
             return
-        places = [_PLACE(work.topic, number) for number in range(work.partitions)]
-        self._consumer.assign(java("util.Arrays").asList(places))
+        partitions = [_PLACE(work.topic, number) for number in range(work.partitions)]
+        self._consumer.assign(java("util.Arrays").asList(partitions))
         for number in range(work.partitions):
-            reader.got(work.topic, number)
+            reader.partition_assigned(work.topic, number)
 
     @property
     def group(self) -> Any:
-        """What a transaction is told of the group; releases before 2.5 know its name only."""
+        """Return the group for a transaction; releases before 2.5 use its name only."""
         known = hasattr(self._consumer, "groupMetadata")
         return self._consumer.groupMetadata() if known else self._work.group
 
@@ -163,47 +163,50 @@ class _Consumer(library.Consumer):
     def poll(self) -> list[Record]:
         return _records(poll(self._consumer))
 
-    def commit(self, ends: Ends) -> Ends:
+    def commit(self, offsets: Offsets) -> Offsets:
         try:
             self._consumer.commitSync()
-        except _UNCOMMITTED:  # it was not committed: it may come again
+        except _UNCOMMITTED:  # not committed: the records may be delivered again
             return {}
-        return ends
+        return offsets
 
-    def rewind(self) -> list[Place]:
-        consumer, places = self._consumer, []
-        for place, at in consumer.committed(consumer.assignment()).items():
+    def rewind(self) -> list[Partition]:
+        consumer, partitions = self._consumer, []
+        for partition, at in consumer.committed(consumer.assignment()).items():
             if at is None:
-                consumer.seekToBeginning(java("util.Arrays").asList(place))
+                consumer.seekToBeginning(java("util.Arrays").asList(partition))
             else:
-                consumer.seek(place, at)
-            places.append(_place(place))
-        return places
+                consumer.seek(partition, at)
+            partitions.append(_partition(partition))
+        return partitions
 
 
-def _place(place: Any) -> Place:
-    return str(place.topic()), int(place.partition())
+def _partition(partition: Any) -> Partition:
+    return str(partition.topic()), int(partition.partition())
 
 
 def _records(polled: Any) -> list[Record]:
-    return [Record(*_place(one), int(one.offset()), str(one.value()).encode()) for one in polled]
+    return [
+        Record(*_partition(record), int(record.offset()), str(record.value()).encode())
+        for record in polled
+    ]
 
 
 def _listener(reader: Reader) -> Any:
     @jpype.JImplements("org.apache.kafka.clients.consumer.ConsumerRebalanceListener")
     class Listener:
         @jpype.JOverride  # type: ignore[untyped-decorator]
-        def onPartitionsRevoked(self, places: Any) -> None:  # noqa: N802 (Java's name)
+        def onPartitionsRevoked(self, partitions: Any) -> None:  # noqa: N802 (Java's name)
             pass
 
         @jpype.JOverride  # type: ignore[untyped-decorator]
-        def onPartitionsLost(self, places: Any) -> None:  # noqa: N802 (Java's name)
+        def onPartitionsLost(self, partitions: Any) -> None:  # noqa: N802 (Java's name)
             pass
 
         @jpype.JOverride  # type: ignore[untyped-decorator]
-        def onPartitionsAssigned(self, places: Any) -> None:  # noqa: N802 (Java's name)
-            for place in places:
-                reader.got(*_place(place))
+        def onPartitionsAssigned(self, partitions: Any) -> None:  # noqa: N802 (Java's name)
+            for partition in partitions:
+                reader.partition_assigned(*_partition(partition))
 
     return Listener()
 
@@ -212,11 +215,11 @@ class _ShareConsumer(library.ShareConsumer):
     """A KafkaShareConsumer."""
 
     def __init__(self, work: Work, reader: Reader) -> None:
-        kind = "clients.consumer.KafkaShareConsumer"
-        if not offered(kind):
+        class_name = "clients.consumer.KafkaShareConsumer"
+        if not offered(class_name):
             raise NotOfferedError
-        told = properties(work, reader.name, {**READS, "group.id": work.group})
-        self._consumer = kafka(kind)(told)
+        config = properties(work, reader.name, {**READS, "group.id": work.group})
+        self._consumer = kafka(class_name)(config)
         self._consumer.subscribe(java("util.Arrays").asList(work.topic))
 
     def close(self) -> None:
@@ -225,7 +228,7 @@ class _ShareConsumer(library.ShareConsumer):
     def poll(self) -> list[Record]:
         return _records(poll(self._consumer))
 
-    def commit(self) -> set[Place]:
+    def commit(self) -> set[Partition]:
         return {
             (str(each.getKey().topic()), int(each.getKey().partition()))
             for each in self._consumer.commitSync().entrySet()
@@ -262,14 +265,14 @@ class _Administrator(library.Administrator):
     def partitions(self, topic: str) -> int:
         if not self._done(self._client.listTopics().names()).contains(topic):
             return 0
-        told = self._client.describeTopics(self._only.singletonList(topic))
-        named = told.allTopicNames() if hasattr(told, "allTopicNames") else told.all()
-        found = self._known(named)
-        return len(found.get(topic).partitions()) if found else 0
+        futures = self._client.describeTopics(self._only.singletonList(topic))
+        named = futures.allTopicNames() if hasattr(futures, "allTopicNames") else futures.all()
+        description = self._known(named)
+        return len(description.get(topic).partitions()) if description else 0
 
     def create(self, topic: str) -> None:
-        made = kafka("clients.admin.NewTopic")(topic, jpype.JInt(2), jpype.JShort(1))
-        self._done(self._client.createTopics(self._only.singletonList(made)).all())
+        new_topic = kafka("clients.admin.NewTopic")(topic, jpype.JInt(2), jpype.JShort(1))
+        self._done(self._client.createTopics(self._only.singletonList(new_topic)).all())
 
     def increase(self, topic: str) -> None:
         more = self._only.singletonMap(topic, kafka("clients.admin.NewPartitions").increaseTo(3))
@@ -283,10 +286,10 @@ class _Administrator(library.Administrator):
         self._done(self._client.incrementalAlterConfigs(changes).all())
 
     def retention(self, topic: str) -> str | None:
-        about = _resource(topic)
-        asked = self._client.describeConfigs(self._only.singletonList(about))
-        found = self._known(asked.all())
-        return str(found.get(about).get("retention.ms").value()) if found else None
+        resource = _resource(topic)
+        future = self._client.describeConfigs(self._only.singletonList(resource))
+        configs = self._known(future.all())
+        return str(configs.get(resource).get("retention.ms").value()) if configs else None
 
     def delete(self, topic: str) -> None:
         self._done(self._client.deleteTopics(self._only.singletonList(topic)).all())

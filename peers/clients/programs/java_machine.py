@@ -1,5 +1,6 @@
-"""The JVM of the Java client's programs, through JPype, with the environment's BARNABAS_JVM (the JVM as a
-library), CLASSPATH, and BARNABAS_JVM_OPTIONS, which may be missing: it starts when this is imported.
+"""The JVM of the Java client's programs, through JPype; it starts when this module is imported.
+
+The environment has BARNABAS_JVM (the JVM as a library), CLASSPATH, and optionally BARNABAS_JVM_OPTIONS.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import os
 import sys
 from typing import Any
 
+from exceptions import add_describer
 from lines import in_background
-from telling import say_as
 
 # JPype loads it if it is there, which takes 0.2 s of a processor
 sys.modules["numpy"] = None  # type: ignore[assignment]
@@ -59,18 +60,20 @@ def offered(name: str) -> bool:
     return True
 
 
-def _told(problem: Any) -> dict[str, Any] | None:
-    """What is said of a Java exception; None if it is none. That of a future is what it wraps."""
+def _describe(problem: Any) -> dict[str, Any] | None:
+    """Describe a Java exception (for a future's, the wrapped exception); None for other exceptions."""
     if not isinstance(problem, jpype.JException):
         return None
     wrapped = "java.util.concurrent.ExecutionException"
     if str(problem.getClass().getName()) == wrapped and problem.getCause() is not None:
         problem = problem.getCause()
-    bases, kind = [], problem.getClass()
-    while kind is not None:
-        bases.append(str(kind.getName()))
-        kind = kind.getSuperclass()
-    frames = [f"{one.getClassName()}.{one.getMethodName()}" for one in problem.getStackTrace()]
+    bases, java_class = [], problem.getClass()
+    while java_class is not None:
+        bases.append(str(java_class.getName()))
+        java_class = java_class.getSuperclass()
+    frames = [
+        f"{frame.getClassName()}.{frame.getMethodName()}" for frame in problem.getStackTrace()
+    ]
     return {
         "class": bases[0],
         "bases": bases,
@@ -79,16 +82,16 @@ def _told(problem: Any) -> dict[str, Any] | None:
     }
 
 
-say_as(_told)
+add_describer(_describe)
 
 
 @jpype.JImplements("java.lang.Thread$UncaughtExceptionHandler")
 class _Handler:
-    """Threads of the client that end by an exception."""
+    """A handler of exceptions that end the client's threads."""
 
     @jpype.JOverride  # type: ignore[untyped-decorator]
     def uncaughtException(self, thread: Any, problem: Any) -> None:  # noqa: N802 (Java's name)
-        """What ended it."""
+        """Report the exception with the session of its thread."""
         number = SESSION.get()
         in_background(problem, "thread", -1 if number is None else int(number))
 

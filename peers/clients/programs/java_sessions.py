@@ -13,14 +13,14 @@ WAIT = 700
 """Milliseconds that anything else is waited for at most."""
 
 PUSHING = 0.2
-"""Seconds in which metrics are pushed for the first time."""
+"""Seconds until metrics have been pushed for the first time."""
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
-def _properties(bootstrap: str, **own: Any) -> Any:
+def _properties(bootstrap: str, **named: Any) -> Any:
     SESSION.set(java("lang.Integer")(here()))
-    made = java("util.Properties")()
+    table = java("util.Properties")()
     settings = {
         "bootstrap.servers": bootstrap,
         "client.id": "barnabas",
@@ -31,17 +31,17 @@ def _properties(bootstrap: str, **own: Any) -> Any:
         "request.timeout.ms": WAIT,
         "default.api.timeout.ms": WAIT,
         "enable.metrics.push": "false",
-        # no JMX, which nobody reads and which costs: up to 3.9 by the first, from 4.0 on by the second
+        # no JMX, for speed: up to 3.9 by the first setting, from 4.0 on by the second
         "auto.include.jmx.reporter": "false",
         "metric.reporters": "",
-        **{name.replace("_", "."): value for name, value in own.items()},
+        **{name.replace("_", "."): value for name, value in named.items()},
     }
     for name, value in settings.items():
-        made.setProperty(name, str(value))
-    return made
+        table.setProperty(name, str(value))
+    return table
 
 
-def _consumer(bootstrap: str, **own: Any) -> Any:
+def _consumer(bootstrap: str, **settings: Any) -> Any:
     return kafka("clients.consumer.KafkaConsumer")(
         _properties(
             bootstrap,
@@ -50,7 +50,7 @@ def _consumer(bootstrap: str, **own: Any) -> Any:
             auto_offset_reset="earliest",
             enable_auto_commit="false",
             fetch_max_wait_ms=20,
-            **own,
+            **settings,
         )
     )
 
@@ -61,12 +61,14 @@ def _duration(milliseconds: int) -> Any:
 
 def _read(consumer: Any, more: float = 0.0) -> int:
     def poll(seconds: float) -> int:
-        found = list(consumer.poll(_duration(int(seconds * 1e3))))
-        for one in found:
-            headers = [(str(each.key()), _bytes(each.value())) for each in one.headers().toArray()]
-            place = int(one.partition()), int(one.offset()), int(one.timestamp())
-            delivered(*place, _bytes(one.key()), _bytes(one.value()), headers)
-        return len(found)
+        records = list(consumer.poll(_duration(int(seconds * 1e3))))
+        for record in records:
+            headers = [
+                (str(each.key()), _bytes(each.value())) for each in record.headers().toArray()
+            ]
+            position = int(record.partition()), int(record.offset()), int(record.timestamp())
+            delivered(*position, _bytes(record.key()), _bytes(record.value()), headers)
+        return len(records)
 
     return read(poll, more)
 
@@ -76,7 +78,7 @@ def _bytes(array: Any) -> bytes | None:
 
 
 def sasl(bootstrap: str, topic: str) -> int:
-    """The same behind a login."""
+    """Authenticate by SASL PLAIN, then read both partitions without a group."""
     module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     return consume(
         bootstrap,
@@ -87,15 +89,15 @@ def sasl(bootstrap: str, topic: str) -> int:
     )
 
 
-def consume(bootstrap: str, topic: str, **own: Any) -> int:
+def consume(bootstrap: str, topic: str, **settings: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap, **own)
+    consumer = _consumer(bootstrap, **settings)
     try:
-        places = [kafka("common.TopicPartition")(topic, number) for number in range(2)]
-        consumer.assign(java("util.Arrays").asList(*places))
+        partitions = [kafka("common.TopicPartition")(topic, number) for number in range(2)]
+        consumer.assign(java("util.Arrays").asList(*partitions))
         records = _read(consumer)
         if wanted():
-            consumer.endOffsets(java("util.Arrays").asList(*places))
+            consumer.endOffsets(java("util.Arrays").asList(*partitions))
         return records
     finally:
         consumer.close(_duration(300))
@@ -125,24 +127,24 @@ def group(bootstrap: str, topic: str) -> int:
 
 
 def static_member(bootstrap: str, topic: str) -> int:
-    """The same as a static member (KIP-345)."""
+    """Stay in a group as a static member (KIP-345) until the session is over."""
     return member(bootstrap, topic, group_instance_id="bench-instance")
 
 
 def consumer_member(bootstrap: str, topic: str) -> int:
-    """The same in a group of the protocol of KIP-848, if the library has it."""
+    """Stay in a group of the consumer protocol (KIP-848) until the session is over, if the library has it."""
     if not hasattr(kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     return member(bootstrap, topic, group_protocol="consumer")
 
 
 def committing_member(bootstrap: str, topic: str) -> int:
-    """The same in a classic group, and commit again and again."""
+    """Stay in a classic group, and commit repeatedly, until the session is over."""
     return member(bootstrap, topic, committing=True)
 
 
-def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) -> int:
-    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+def member(bootstrap: str, topic: str, *, committing: bool = False, **settings: Any) -> int:
+    """Stay in a group until the session is over, or the coordinator's responses end the membership."""
     beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT}
     consumer = _consumer(
         bootstrap,
@@ -150,8 +152,8 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
         max_poll_interval_ms=60_000,
         request_timeout_ms=20_000,
         default_api_timeout_ms=20_000,
-        **({} if "group_protocol" in own else beats),
-        **own,
+        **({} if "group_protocol" in settings else beats),
+        **settings,
     )
     try:
         consumer.subscribe(java("util.Arrays").asList(topic))
@@ -169,7 +171,7 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
 
 
 def transactions(bootstrap: str, topic: str) -> int:
-    """Commit one transaction after the other until the session is over, and abort those that fail."""
+    """Commit transactions until the session is over, and abort those that fail."""
     producer = _producer(
         bootstrap, transactional_id="bench-txn", transaction_timeout_ms=30_000, max_block_ms=3000
     )
@@ -195,7 +197,7 @@ def transactions(bootstrap: str, topic: str) -> int:
 
 
 def consumer_protocol(bootstrap: str, topic: str) -> int:
-    """Read in a group of the protocol of KIP-848, commit, leave."""
+    """Read in a group of the consumer protocol (KIP-848), commit, leave."""
     if not hasattr(kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     consumer = _consumer(bootstrap, group_id="bench-group", group_protocol="consumer")
@@ -203,16 +205,20 @@ def consumer_protocol(bootstrap: str, topic: str) -> int:
 
 
 def share_group(bootstrap: str, topic: str) -> int:
-    """The same in a share group, which acknowledges each batch."""
+    """Read in a share group, which acknowledges each batch."""
     if not offered("clients.consumer.KafkaShareConsumer"):
         return 0
-    coded = dict.fromkeys(("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer")
-    about = _properties(bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **coded)
-    return _assigned(kafka("clients.consumer.KafkaShareConsumer")(about), topic)
+    batches_by_codec = dict.fromkeys(
+        ("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer"
+    )
+    settings = _properties(
+        bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **batches_by_codec
+    )
+    return _assigned(kafka("clients.consumer.KafkaShareConsumer")(settings), topic)
 
 
 def _assigned(consumer: Any, topic: str) -> int:
-    """Read what a broker assigns, commit it, leave."""
+    """Read the assigned partitions, commit, leave."""
     try:
         consumer.subscribe(java("util.Arrays").asList(topic))
         records = _read(consumer, JOINING)
@@ -223,10 +229,12 @@ def _assigned(consumer: Any, topic: str) -> int:
         consumer.close(_duration(300))
 
 
-def _producer(bootstrap: str, **own: Any) -> Any:
-    settings = {"max_block_ms": WAIT, "delivery_timeout_ms": 900, "linger_ms": 0, **own}
-    coded = dict.fromkeys(("key_serializer", "value_serializer"), f"{_BYTES}Serializer")
-    return kafka("clients.producer.KafkaProducer")(_properties(bootstrap, **coded, **settings))
+def _producer(bootstrap: str, **overrides: Any) -> Any:
+    settings = {"max_block_ms": WAIT, "delivery_timeout_ms": 900, "linger_ms": 0, **overrides}
+    batches_by_codec = dict.fromkeys(("key_serializer", "value_serializer"), f"{_BYTES}Serializer")
+    return kafka("clients.producer.KafkaProducer")(
+        _properties(bootstrap, **batches_by_codec, **settings)
+    )
 
 
 def _send(producer: Any, topic: str) -> None:
@@ -259,7 +267,7 @@ def produce(bootstrap: str, topic: str) -> int:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction, offsets of a group as well, and commit it."""
+    """Send a record and a group's offsets in a transaction, and commit it."""
     producer = _producer(bootstrap, transactional_id="bench-txn", transaction_timeout_ms=1000)
     offsets = java("util.Collections").singletonMap(
         kafka("common.TopicPartition")(topic, 0), kafka("clients.consumer.OffsetAndMetadata")(3)
@@ -278,37 +286,37 @@ def transaction(bootstrap: str, topic: str) -> int:
 
 
 def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
-    """What an administrator asks: methods and their arguments; not every release has each."""
-    one, pair = java("util.Collections").singleton, java("util.Collections").singletonMap
-    place = kafka("common.TopicPartition")(topic, 0)
-    kind = kafka("common.config.ConfigResource$Type").TOPIC
+    """Return an administrator's calls that this release has: methods and their arguments."""
+    single, pair = java("util.Collections").singleton, java("util.Collections").singletonMap
+    partition = kafka("common.TopicPartition")(topic, 0)
+    topic_type = kafka("common.config.ConfigResource$Type").TOPIC
     before = kafka("clients.admin.RecordsToDelete").beforeOffset(1)
-    asks = {
+    calls = {
         "listTopics": (),
         "describeCluster": (),
-        "describeTopics": (one(topic),),
+        "describeTopics": (single(topic),),
         "listConsumerGroups": (),
         "listGroups": (),
-        "describeConsumerGroups": (one("bench-group"),),
+        "describeConsumerGroups": (single("bench-group"),),
         "listConsumerGroupOffsets": ("bench-group",),
-        "describeConfigs": (one(kafka("common.config.ConfigResource")(kind, topic)),),
-        "describeLogDirs": (one(java("lang.Integer")(0)),),
-        "describeProducers": (one(place),),
-        "describeTransactions": (one("bench-txn"),),
+        "describeConfigs": (single(kafka("common.config.ConfigResource")(topic_type, topic)),),
+        "describeLogDirs": (single(java("lang.Integer")(0)),),
+        "describeProducers": (single(partition),),
+        "describeTransactions": (single("bench-txn"),),
         "listTransactions": (),
         "describeMetadataQuorum": (),
         "describeUserScramCredentials": (),
         "describeFeatures": (),
-        "describeShareGroups": (one("bench-group"),),
+        "describeShareGroups": (single("bench-group"),),
         "listPartitionReassignments": (),
         "describeDelegationToken": (),
-        "createTopics": (one(kafka("clients.admin.NewTopic")("other", 1, jpype.JShort(1))),),
-        "deleteRecords": (pair(place, before),),
-        "deleteConsumerGroupOffsets": ("bench-group", one(place)),
-        "deleteConsumerGroups": (one("bench-group"),),
-        "deleteTopics": (one("other"),),
+        "createTopics": (single(kafka("clients.admin.NewTopic")("other", 1, jpype.JShort(1))),),
+        "deleteRecords": (pair(partition, before),),
+        "deleteConsumerGroupOffsets": ("bench-group", single(partition)),
+        "deleteConsumerGroups": (single("bench-group"),),
+        "deleteTopics": (single("other"),),
     }
-    return {name: arguments for name, arguments in asks.items() if hasattr(client, name)}
+    return {name: arguments for name, arguments in calls.items() if hasattr(client, name)}
 
 
 _RESULTS = (
@@ -323,21 +331,25 @@ _RESULTS = (
     "reassignments",
     "delegationTokens",
 )
-"""What the results of such calls have to wait for; each has one of them."""  # fmt: skip
+"""Methods of the calls' results that return a future; each result has one of them."""  # fmt: skip
 
 
 def admin(bootstrap: str, topic: str) -> int:
-    """Ask what an administrator asks; what was raised first is told."""
+    """Make an administrator's calls, then raise the first exception."""
     client = kafka("clients.admin.AdminClient").create(_properties(bootstrap))
     until = time.monotonic() + WAIT / 1e3
     raised = None
     try:
         for name, arguments in _asks(client, topic).items():
             if wanted(until):
-                found = getattr(client, name)(*arguments)
-                result = next(one for one in _RESULTS if hasattr(found, one))
+                results = getattr(client, name)(*arguments)
+                result = next(
+                    name_of_result
+                    for name_of_result in _RESULTS
+                    if hasattr(results, name_of_result)
+                )
                 try:
-                    getattr(found, result)().get()
+                    getattr(results, result)().get()
                 except jpype.JException as problem:
                     raised = raised or problem
         if raised is not None:

@@ -29,25 +29,25 @@ COMMON = {
     "metrics_enabled": False,
     "enable_telemetry": False,
 }
-# releases since 3.0 do not tell it: a session waited 100 ms between its first two Metadata
+# not a setting since 3.0: a session waited 100 ms between its first two Metadata
 ClusterMetadata.DEFAULT_CONFIG["retry_backoff_ms"] = COMMON["retry_backoff_ms"]
 
 
-def _made(kind: Any, **own: Any) -> Any:
-    """A client with those settings that this release knows."""
+def _new_client(kind: Any, **named: Any) -> Any:
+    """Create a client with the settings that this release knows."""
     known = kind.DEFAULT_CONFIG
-    return kind(**{name: value for name, value in {**COMMON, **own}.items() if name in known})
+    return kind(**{name: value for name, value in {**COMMON, **named}.items() if name in known})
 
 
-def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
+def _consumer(bootstrap: str, group: str | None, **overrides: Any) -> Any:
     settings = {
         "session_timeout_ms": 700,
         "heartbeat_interval_ms": 100,
         "max_poll_interval_ms": 900,
         "default_api_timeout_ms": 700,
-        **own,
+        **overrides,
     }
-    return _made(
+    return _new_client(
         KafkaConsumer,
         bootstrap_servers=bootstrap,
         group_id=group,
@@ -60,18 +60,20 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
 
 def _read(consumer: Any, more: float = 0.0) -> int:
     def poll(seconds: float) -> int:
-        got = consumer.poll(timeout_ms=int(seconds * 1e3))
-        found = [one for some in got.values() for one in some]
-        for one in found:
-            headers = getattr(one, "headers", None)
-            delivered(one.partition, one.offset, one.timestamp, one.key, one.value, headers)
-        return len(found)
+        batches = consumer.poll(timeout_ms=int(seconds * 1e3))
+        records = [record for batch in batches.values() for record in batch]
+        for record in records:
+            headers = getattr(record, "headers", None)
+            delivered(
+                record.partition, record.offset, record.timestamp, record.key, record.value, headers
+            )
+        return len(records)
 
     return read(poll, more)
 
 
 def sasl(bootstrap: str, topic: str) -> int:
-    """The same behind a login."""
+    """Authenticate by SASL PLAIN, then read both partitions without a group."""
     return consume(
         bootstrap,
         topic,
@@ -82,28 +84,30 @@ def sasl(bootstrap: str, topic: str) -> int:
     )
 
 
-def consume(bootstrap: str, topic: str, **own: Any) -> int:
+def consume(bootstrap: str, topic: str, **settings: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap, None, **own)
+    consumer = _consumer(bootstrap, None, **settings)
     try:
-        places = [TopicPartition(topic, number) for number in range(2)]
-        consumer.assign(places)
+        partitions = [TopicPartition(topic, number) for number in range(2)]
+        consumer.assign(partitions)
         consumer.seek_to_beginning()
         records = _read(consumer)
         if wanted():
-            consumer.end_offsets(places)
+            consumer.end_offsets(partitions)
         if wanted():
-            consumer.offsets_for_times({places[0]: 0})
+            consumer.offsets_for_times({partitions[0]: 0})
         return records
     finally:
         _close(consumer)
 
 
 def group(bootstrap: str, topic: str) -> int:
-    """Join a group, read, commit, ask what is committed, leave."""
+    """Join a group, read, commit, fetch the committed offset, leave."""
     consumer = _consumer(bootstrap, "bench-group")
     try:
-        consumer.partitions_for_topic(topic)  # who learns of them as a member has to join once more
+        consumer.partitions_for_topic(
+            topic
+        )  # a member that learns of partitions later has to join once more
         consumer.subscribe([topic])
         records = _read(consumer, JOINING)
         if records:
@@ -115,14 +119,14 @@ def group(bootstrap: str, topic: str) -> int:
 
 
 def static_member(bootstrap: str, topic: str) -> int:
-    """The same as a static member (KIP-345), where the release knows them."""
+    """Stay in a group as a static member (KIP-345) until the session is over, if the release has them."""
     if "group_instance_id" not in KafkaConsumer.DEFAULT_CONFIG:
         return 0
     return member(bootstrap, topic, group_instance_id="bench-instance")
 
 
-def member(bootstrap: str, topic: str, **own: Any) -> int:
-    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+def member(bootstrap: str, topic: str, **settings: Any) -> int:
+    """Stay in a group until the session is over, or the coordinator's responses end the membership."""
     patient = {
         "session_timeout_ms": 30_000,
         "heartbeat_interval_ms": BEAT,
@@ -131,7 +135,7 @@ def member(bootstrap: str, topic: str, **own: Any) -> int:
         "connections_max_idle_ms": 60_000,
         "default_api_timeout_ms": 20_000,
     }
-    consumer = _consumer(bootstrap, "bench-group", **patient, **own)
+    consumer = _consumer(bootstrap, "bench-group", **patient, **settings)
     try:
         consumer.subscribe([topic])
         while wanted():
@@ -142,14 +146,14 @@ def member(bootstrap: str, topic: str, **own: Any) -> int:
 
 
 def _timed(call: Callable[..., Any], *arguments: Any) -> None:
-    """A call with a timeout; not at all where the release has none: it may try again for ever."""
+    """Make a call with a timeout; skip it where the release has none, since it may retry for ever."""
     if wanted() and "timeout_ms" in inspect.signature(call).parameters:
         call(*arguments, timeout_ms=700)
 
 
 def produce(bootstrap: str, topic: str) -> int:
     """Send a few records and wait for their acknowledgement."""
-    producer = _made(
+    producer = _new_client(
         KafkaProducer,
         bootstrap_servers=bootstrap,
         acks="all",
@@ -160,15 +164,15 @@ def produce(bootstrap: str, topic: str) -> int:
     )
     try:
         sent = [producer.send(topic, b"value-%d" % i, partition=i % 2) for i in range(3)]
-        for one in sent:
-            _acknowledged(one)
+        for future in sent:
+            _acknowledged(future)
         return 0
     finally:
         _end(producer)
 
 
 def _acknowledged(sent: Any) -> None:
-    """Wait for a record's acknowledgement, and raise what came instead."""
+    """Wait for a record's acknowledgement, and raise its error."""
     until = time.monotonic() + 0.7
     while not sent.is_done and wanted(until):
         time.sleep(0.005)
@@ -177,8 +181,11 @@ def _acknowledged(sent: Any) -> None:
 
 
 def _end(producer: Any) -> None:
-    """Close it. Where records are left, `close` raises before it ends the sender, which then spins beside all
-    sessions behind this one."""
+    """Close a producer, and end its sender thread.
+
+    With unsent records, `close` raises before it ends the sender, which then spins during all following
+    sessions.
+    """
     try:
         producer.close(timeout=0.5 if wanted() else 0.05)
     finally:
@@ -188,10 +195,10 @@ def _end(producer: Any) -> None:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction, offsets of a group as well, and commit it."""
+    """Send a record and a group's offsets in a transaction, and commit it."""
     if "transactional_id" not in KafkaProducer.DEFAULT_CONFIG:
         return 0
-    producer = _made(
+    producer = _new_client(
         KafkaProducer,
         bootstrap_servers=bootstrap,
         transactional_id="bench-txn",
@@ -215,13 +222,13 @@ def transaction(bootstrap: str, topic: str) -> int:
 
 
 def _offset(offset: int) -> Any:
-    """An offset to commit; releases since 2.1 have a third value in it."""
+    """Return an offset to commit; releases since 2.1 add a third field."""
     return OffsetAndMetadata(*(offset, "", -1)[: len(OffsetAndMetadata._fields)])
 
 
 def admin(bootstrap: str, topic: str) -> int:
-    """Ask what an administrator asks."""
-    client = _made(KafkaAdminClient, bootstrap_servers=bootstrap)
+    """Make an administrator's calls."""
+    client = _new_client(KafkaAdminClient, bootstrap_servers=bootstrap)
     try:
         calls: tuple[tuple[str, tuple[Any, ...]], ...] = (
             ("list_topics", ()),
@@ -244,16 +251,16 @@ def admin(bootstrap: str, topic: str) -> int:
 
 
 def _call(method: Callable[..., Any] | None, arguments: tuple[Any, ...]) -> None:
-    """A call that not all releases have."""
+    """Make a call, if the release has it."""
     if method is None:
         return
-    found = method(*arguments)
-    if inspect.isgenerator(found):
-        list(found)
+    result = method(*arguments)
+    if inspect.isgenerator(result):
+        list(result)
 
 
 def _close(consumer: Any) -> None:
-    """Without waiting for brokers that do not answer, where the release can."""
+    """Close a consumer without waiting for silent brokers, where the release can."""
     if "timeout_ms" in inspect.signature(consumer.close).parameters:
         consumer.close(autocommit=False, timeout_ms=300)
     else:

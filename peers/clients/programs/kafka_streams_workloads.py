@@ -12,27 +12,29 @@ from typing import Any
 
 from java_client import READS, close, poll, properties
 from java_machine import java, jpype, kafka
-from work import Missing, Reader, Work
+from work import PendingRecords, Reader, Work
 
 _STREAMS = jpype.JPackage("org.apache.kafka.streams")
 _SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
 
 
 def read_process_write(work: Work) -> int:
-    """Copy records to another topic, each in the transaction that commits its offset. A copy that can be
-    read is what Streams acknowledges."""
-    missing, failed = Missing(work), list[Any]()
+    """Copy records to another topic, each in the transaction that commits its offset.
+
+    A copied record counts as acknowledged once a consumer can read it.
+    """
+    pending, failed = PendingRecords(work), list[Any]()
     state = Path(tempfile.mkdtemp(prefix="streams-"))
     streams = _STREAMS.KafkaStreams(_topology(work), _settings(work, state))
     streams.setUncaughtExceptionHandler(_Failed(failed))
     copies = _consumer(work)
     try:
         streams.start()
-        while not failed and missing.goes_on():
-            for one in poll(copies):
-                record = str(one.value())
-                work.acknowledged(record, int(one.partition()), int(one.offset()), work.output)
-                missing.found(record.encode())
+        while not failed and pending.unfinished():
+            for copy in poll(copies):
+                record = str(copy.value())
+                work.acknowledged(record, int(copy.partition()), int(copy.offset()), work.output)
+                pending.received(record.encode())
     finally:
         close(copies)
         close(streams, 5000)
@@ -43,17 +45,17 @@ def read_process_write(work: Work) -> int:
 
 
 def _settings(work: Work, state: Path) -> Any:
-    own = {
+    settings = {
         "application.id": work.group,
         "state.dir": state,
         "default.key.serde": _SERDE,
         "default.value.serde": _SERDE,
         "processing.guarantee": "exactly_once_v2",
     }
-    made = properties(work, "streams", own)
+    table = properties(work, "streams", settings)
     if hasattr(_STREAMS.StreamsConfig, "GROUP_PROTOCOL_CONFIG"):
-        made.setProperty("group.protocol", "streams")
-    return made
+        table.setProperty("group.protocol", "streams")
+    return table
 
 
 def _topology(work: Work) -> Any:
@@ -61,19 +63,21 @@ def _topology(work: Work) -> Any:
 
     @jpype.JImplements("org.apache.kafka.streams.processor.api.Processor")
     class Copying:
-        """Of a task, that is of a partition."""
+        """A processor of one task, that is of one partition."""
 
         @jpype.JOverride  # type: ignore[untyped-decorator]
         def init(self, context: Any) -> None:
             self._context = context
-            reader.got(work.topic, int(context.taskId().partition()))
+            reader.partition_assigned(work.topic, int(context.taskId().partition()))
 
         @jpype.JOverride  # type: ignore[untyped-decorator]
         def process(self, record: Any) -> None:
-            value, at = str(record.value()), self._context.recordMetadata().get()
-            reader.consumed(work.topic, int(at.partition()), int(at.offset()), value.encode())
-            # of what was aborted, Streams copies the records of several partitions in another order
-            work.sent(value, topic=work.output, producer=f"task-{int(at.partition())}")
+            value, position = str(record.value()), self._context.recordMetadata().get()
+            reader.consumed(
+                work.topic, int(position.partition()), int(position.offset()), value.encode()
+            )
+            # after an abort, Streams copies the records of several partitions in another order
+            work.sent(value, topic=work.output, producer=f"task-{int(position.partition())}")
             self._context.forward(record)
 
     @jpype.JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier")
@@ -88,18 +92,18 @@ def _topology(work: Work) -> Any:
 
 
 def _consumer(work: Work) -> Any:
-    """Of the copies: it reads from their beginning what is committed."""
-    own = {**READS, "isolation.level": "read_committed", "auto.offset.reset": "earliest"}
-    consumer = kafka("clients.consumer.KafkaConsumer")(properties(work, "copies", own))
-    place = kafka("common.TopicPartition")
-    places = [place(work.output, number) for number in range(work.partitions)]
-    consumer.assign(java("util.Arrays").asList(places))
+    """Create a consumer of all committed copies."""
+    settings = {**READS, "isolation.level": "read_committed", "auto.offset.reset": "earliest"}
+    consumer = kafka("clients.consumer.KafkaConsumer")(properties(work, "copies", settings))
+    partition = kafka("common.TopicPartition")
+    partitions = [partition(work.output, number) for number in range(work.partitions)]
+    consumer.assign(java("util.Arrays").asList(partitions))
     return consumer
 
 
 @jpype.JImplements("org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler")
 class _Failed:
-    """Keeps what a thread of Streams ended with, which ends the client: its default."""
+    """A handler that keeps a stream thread's exception and shuts the client down, as by default."""
 
     def __init__(self, failed: list[Any]) -> None:
         self._failed = failed

@@ -1,8 +1,7 @@
-"""What a library's module, NAME_client, offers to the workloads (`workloads.py`).
+"""The interface between a library's module, NAME_client, and the workloads (`workloads.py`).
 
-It has classes that derive from those here, and their `Library`.
-
-It runs beside `lines.py`, in a venv that has the client and nothing of this project.
+NAME_client derives classes from those here and offers them as a `Library`. It runs beside `lines.py`, in a
+venv that has the client and nothing of this project.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from work import Reader, Work
 
 RETENTION = "3600000"
-"""What an administrator sets `retention.ms` of a topic to."""
+"""The `retention.ms` that an administrator sets."""
 
 COOPERATIVE = "cooperative-sticky"
 """The value of `partition.assignment.strategy` for cooperative rebalances (KIP-429)."""
@@ -30,11 +29,11 @@ class Record(NamedTuple):
     value: bytes
 
 
-Place = tuple[str, int]
+Partition = tuple[str, int]
 """A topic and a partition."""
 
-Ends = dict[Place, int]
-"""The offset behind the last record that was read of each partition."""
+Offsets = dict[Partition, int]
+"""The offset after the last record read, by partition."""
 
 
 class Client(abc.ABC):
@@ -52,10 +51,10 @@ class Client(abc.ABC):
 
 
 class Producer(Client):
-    """A producer with the library's defaults but for some settings; the key of each record is its value."""
+    """A producer with default settings except some; each record's key is its value."""
 
     failures: tuple[type[BaseException], ...] = ()
-    """What is raised in a transaction that is to be aborted."""
+    """Exceptions after which a transaction is to be aborted."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -67,7 +66,7 @@ class Producer(Client):
         transaction: str | None = None,
         pause: float | None = None,
     ) -> None:
-        """Hand records to the client and tell of each. pause: seconds after each."""
+        """Send records and report each. pause: seconds after each record."""
         for record in records:
             self.work.sent(record, transaction, topic)
             self.send(record, topic)
@@ -75,21 +74,25 @@ class Producer(Client):
                 time.sleep(pause)
 
     def send(self, record: str, topic: str) -> None:
-        """Hand a record to the client."""
+        """Send a record without waiting."""
         raise NotImplementedError
 
     @abc.abstractmethod
     def settle(self) -> None:
-        """Wait until all records are acknowledged, and tell of each. Raises GaveUpError, and what the
-        client raises."""
+        """Wait until all records are acknowledged, and report each.
+
+        Raises:
+            GaveUpError: An acknowledgement is missing after the timeout. The client's own errors are raised,
+                too.
+        """
 
     @abc.abstractmethod
     def begin(self) -> None:
         """Begin a transaction."""
 
     @abc.abstractmethod
-    def send_offsets(self, ends: Ends, consumer: Any) -> None:
-        """Commit offsets of a consumer of the library in the transaction."""
+    def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
+        """Commit a consumer's offsets in the transaction."""
 
     @abc.abstractmethod
     def commit(self) -> None:
@@ -101,11 +104,11 @@ class Producer(Client):
 
     @abc.abstractmethod
     def abort_failed(self, problem: Any) -> None:
-        """Abort the transaction in which this was raised. Raises it where the producer can't go on."""
+        """Abort the transaction after `problem`, or raise it if the producer can't continue."""
 
 
 class ProducerWithFutures(Producer):
-    """A producer of a library that gives a future for each record."""
+    """A producer of a library that returns a future for each record."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
@@ -113,35 +116,38 @@ class ProducerWithFutures(Producer):
         """Records that are not yet acknowledged, their topics and futures."""
 
     def send(self, record: str, topic: str) -> None:
-        """Hand a record to the client."""
+        """Send a record without waiting."""
         self._sent.append((record, topic, self.future(record, topic)))
 
     def settle(self) -> None:
-        """Wait for one record after the other, and tell of each."""
+        """Wait for the records in turn, and report each."""
         sent, self._sent = self._sent, []
         for record, topic, future in sent:
             partition, offset = self.written(record, future)
             self.work.acknowledged(record, partition, offset, topic)
 
     def begin(self) -> None:
-        """Forget the records of a transaction that failed."""
+        """Forget the records of a failed transaction."""
         self._sent = []
 
     @abc.abstractmethod
     def future(self, record: str, topic: str) -> Any:
-        """Send a record; returns its future."""
+        """Send a record and return its future."""
 
     @abc.abstractmethod
     def written(self, record: str, future: Any) -> tuple[int, int]:
-        """Wait for a record's future; returns its partition and offset. Raises GaveUpError, and what the
-        client raises."""
+        """Wait for a record's future, and return its partition and offset.
+
+        Raises:
+            GaveUpError: It did not complete in time. The client's own errors are raised, too.
+        """
 
 
 class Consumer(Client):
-    """A consumer that commits nothing by itself, and begins with the oldest records.
+    """A consumer without automatic commits that starts at the oldest records.
 
-    It subscribes to the workload's topic if it has a `group.id`, else it is assigned all its partitions; the
-    workload's `Reader` is told which ones it has.
+    With a `group.id` it subscribes to the workload's topic, otherwise all partitions are assigned; the
+    workload's `Reader` learns its partitions.
     """
 
     @abc.abstractmethod
@@ -149,12 +155,12 @@ class Consumer(Client):
         """Poll once, for a tenth of a second."""
 
     @abc.abstractmethod
-    def commit(self, ends: Ends) -> Ends:
-        """Commit what was read; returns what is known to be committed, nothing if that failed."""
+    def commit(self, offsets: Offsets) -> Offsets:
+        """Commit offsets, and return those known to be committed; empty if that failed."""
 
     @abc.abstractmethod
-    def rewind(self) -> Iterable[Place]:
-        """Go back to what the group has committed; returns the partitions."""
+    def rewind(self) -> Iterable[Partition]:
+        """Seek to the group's committed offsets, and return the partitions."""
 
 
 class ShareConsumer(Client):
@@ -165,8 +171,8 @@ class ShareConsumer(Client):
         """Poll once, for a tenth of a second."""
 
     @abc.abstractmethod
-    def commit(self) -> set[Place]:
-        """Acknowledge what was read; returns the partitions for which the broker took it."""
+    def commit(self) -> set[Partition]:
+        """Acknowledge the records read, and return the partitions for which the broker confirmed it."""
 
 
 class Administrator(Client):
@@ -174,15 +180,15 @@ class Administrator(Client):
 
     @abc.abstractmethod
     def partitions(self, topic: str) -> int:
-        """Return how many partitions a topic has; 0 if there is no such topic."""
+        """Return the number of partitions of a topic; 0 if it does not exist."""
 
     @abc.abstractmethod
     def create(self, topic: str) -> None:
-        """Make a topic of two partitions."""
+        """Create a topic of two partitions."""
 
     @abc.abstractmethod
     def increase(self, topic: str) -> None:
-        """Change a topic to three partitions."""
+        """Increase a topic to three partitions."""
 
     @abc.abstractmethod
     def change(self, topic: str) -> None:
@@ -190,7 +196,7 @@ class Administrator(Client):
 
     @abc.abstractmethod
     def retention(self, topic: str) -> str | None:
-        """Return `retention.ms` of a topic; None if the broker does not know of the topic yet."""
+        """Return `retention.ms` of a topic; None if the broker does not know the topic yet."""
 
     @abc.abstractmethod
     def delete(self, topic: str) -> None:
@@ -198,10 +204,10 @@ class Administrator(Client):
 
 
 class Library(NamedTuple):
-    """What makes the clients of a library.
+    """Factories of a library's clients.
 
-    Settings have the names and values of Kafka's documentation (`enable.idempotence`, `group.protocol`).
-    Each raises NotOfferedError if the release can't do what is asked for.
+    Settings have the names and values of Kafka's documentation (`enable.idempotence`, `group.protocol`). Each
+    factory raises NotOfferedError if the release lacks a feature.
     """
 
     producer: Callable[[Work, dict[str, Any]], Producer]
@@ -211,15 +217,15 @@ class Library(NamedTuple):
 
 
 def underscored(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings as kafka-python and its descendants name them."""
-    own = {name.replace(".", "_"): value for name, value in settings.items()}
-    if own.get("compression_type") == "none":
-        own["compression_type"] = None
-    return own
+    """Return settings with the names that kafka-python and its descendants use."""
+    named = {name.replace(".", "_"): value for name, value in settings.items()}
+    if named.get("compression_type") == "none":
+        named["compression_type"] = None
+    return named
 
 
 def listener(base: Any, reader: Reader) -> Any:
-    """Return a listener for kafka-python and its descendants, which tells a reader what it is assigned."""
+    """Return a rebalance listener of kafka-python and its descendants that reports assignments."""
 
     class Listener(base):
         def on_partitions_revoked(self, revoked: Any) -> None:

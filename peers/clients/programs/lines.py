@@ -1,24 +1,29 @@
-"""What every client program in Python does: `python lines.py NAME`, beside which NAME_sessions.py and
-the modules of its workloads stand.
+"""The main program of every Python client: `python lines.py NAME`.
 
-It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported. With
-`forks` behind NAME it loads the client and becomes a process of these for each that is wanted (`forking.py`).
-Lines are JSON objects. It begins with {"ready": true}. A line in is something to run,
+NAME_sessions.py and the modules of the workloads stand beside it. It runs in a venv of its own, which has the
+client and nothing of this project. With `forks` after NAME it loads the client and forks a process for each
+request (`forking.py`).
+
+Lines are JSON objects. The first output is {"ready": true}. An input line is a task,
 
     {"number": 1, "run": "consume", "bootstrap": "h:1", "topic": "t", "api": "Fetch"}
     {"number": 2, "run": "produce", "bootstrap": "h:1", "topic": "t", "work": {"records": 30, ...}}
 
-or says that nothing more is wanted of it, {"number": 1, "over": true}. Without `work` it is a session of the
-fuzzer, whose case is of that API: NAME_sessions has functions for those of fuzz/targets/clients/workloads.py,
-of bootstrap and topic, which may be coroutines. With it, it is a workload (`workloads.py`) of a `Work`
-(`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
-the number of records consumed. Sessions that are asked for side by side run so, each in a thread. At its end
-there is a line with the number, the records, delivered:
-the first of them, as `delivered` has them, failed: errors that were given back and not raised, and raised:
-what left the client, with the names of its class and its bases, the innermost frames of libraries
-(file:function), whether it left a call or ended a thread in the background, and whether it is unsure that it
-was this session's.
-A session in which nothing is wrong must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
+or ends one, {"number": 1, "over": true}. A task without `work` is a session of the fuzzer, whose case is of
+that API: NAME_sessions has functions for the sessions of fuzz/targets/clients/workloads.py, with arguments
+bootstrap and topic, which may be coroutines. A task with `work` is a workload (`workloads.py`) with a `Work`
+(`work.py`), which reports events as they happen, a line each (experiments/explore/history.py). Both return
+the number of records consumed. Sessions run concurrently, each in a thread. At the end of a task there is a
+line with
+
+- number: of the task, and records: the number of records,
+- delivered: the first records, as `delivered` has them,
+- failed: errors that the client returned and did not raise,
+- raised: the exception that left the client: class and bases, the innermost frames of libraries
+(file:function), whether it left a call or ended a thread in the background, and whether it may be another
+session's.
+
+A session without a fault must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
 """
 
 from __future__ import annotations
@@ -40,26 +45,26 @@ from typing import Any
 
 import forking
 import workloads
-from telling import told
+from exceptions import describe_exception
 from work import Work
 
 SECONDS = 1.0
-"""That a session reads for at most: the bench says earlier that it is over."""
+"""The longest that a session reads, in seconds: the bench usually ends it earlier."""
 JOINING = 0.5
-"""And so much longer if it joins a group first."""
+"""Additional seconds for a session that joins a group first."""
 KEPT = 64
-"""Records and errors of a session that are told."""
+"""Records and errors of a session to report."""
 SHORT = 64
-"""Bytes of a key or a value that are told; more of them by a digest."""
+"""Bytes of a key or a value to report; longer ones are reported by a digest."""
 POLLING = 0.02
 BEAT = 200
-"""Milliseconds between two heartbeats of who stays in a group: far more than between two polls."""
+"""Milliseconds between two heartbeats of a member that stays: far more than between two polls."""
 RECORDS = 14
-"""What the bench's topic has: with these a session has seen all."""
+"""The records in the bench's topic: a session that has read them is finished."""
 
 
 class _Session:
-    """One that runs: what it was given, and whether it is to go on."""
+    """A running session or workload: its number, its observations, and whether it is to end."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -71,37 +76,39 @@ class _Session:
 
 _running: dict[int, _Session] = {}
 _left: list[dict[str, Any]] = []
-"""What ended in the background while no session ran."""
+"""Exceptions in the background while no session ran."""
 _NONE = _Session(-1)
 _MOST = 64
 """Sessions side by side."""
 
 
 def _here() -> _Session:
-    """The session of this thread: each has that of the thread that made it."""
-    found: _Session = getattr(threading.current_thread(), "session", _NONE)
-    return found
+    """Return the session of this thread; each thread inherits it from the thread that created it."""
+    session: _Session = getattr(threading.current_thread(), "session", _NONE)
+    return session
 
 
 def here() -> int:
-    """The number of the session of this thread."""
+    """Return the number of this thread's session."""
     return _here().number
 
 
 def wanted(until: float = float("inf")) -> bool:
-    """Whether a session is to go on: nobody said that it is over, and it is not so late (time.monotonic)."""
+    """Return whether the session is to continue: it is not over, and `until` (time.monotonic) not past."""
     return not _here().over.is_set() and time.monotonic() < until
 
 
 def read(poll: Callable[[float], int], more: float = 0.0) -> int:
-    """Poll, for POLLING seconds each, until all records have come, or the session is over; what is there then
-    is taken, too. more: seconds beyond SECONDS."""
+    """Poll until all records have arrived or the session is over, and return the number of records.
+
+    After the end, records that are available at once are still taken. more: seconds beyond SECONDS.
+    """
     records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS:
         last = not wanted(until)
-        found = poll(0.0 if last else POLLING)
-        records += found
-        if last and not found:
+        polled = poll(0.0 if last else POLLING)
+        records += polled
+        if last and not polled:
             break
     return records
 
@@ -114,28 +121,28 @@ def delivered(
     value: bytes | None,
     headers: Iterable[tuple[str, bytes | None]] | None,
 ) -> None:
-    """A record of a session was given to the application. timestamp: in ms; None or negative: it has none."""
-    kept = _here().delivered
-    if len(kept) < KEPT:
+    """Report a record that the application received. timestamp: in ms; None or negative: none."""
+    records = _here().delivered
+    if len(records) < KEPT:
         when = -1 if timestamp is None or timestamp < 0 else timestamp
-        named = [[name, _shown(one)] for name, one in headers or ()]
-        kept.append([partition, offset, when, _shown(key), _shown(value), named])
+        named = [[name, _as_text(header)] for name, header in headers or ()]
+        records.append([partition, offset, when, _as_text(key), _as_text(value), named])
 
 
-def _shown(data: bytes | None) -> str | None:
+def _as_text(data: bytes | None) -> str | None:
     if data is None or len(data) <= SHORT:
         return None if data is None else data.hex()
     return f"{len(data)} bytes {hashlib.sha256(data).hexdigest()}"
 
 
 def failed(error: str) -> None:
-    """A session was given an error, by its name, in the place of what it asked for."""
+    """Report the name of an error that the client returned instead of a result."""
     if len(_here().failed) < KEPT:
         _here().failed.append(error)
 
 
 async def watched(session: Coroutine[Any, Any, int]) -> int:
-    """Await a coroutine, and tell of tasks beside it that end by themselves."""
+    """Await a coroutine, and report other tasks that end with an exception."""
 
     def ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if problem := context.get("exception"):
@@ -145,57 +152,59 @@ async def watched(session: Coroutine[Any, Any, int]) -> int:
     return await session
 
 
-def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
-    """Lines in: what to run, nothing at the end, and what is over."""
+def _listen(tasks: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Read lines: queue tasks, mark sessions as over, and queue {} at the end."""
     for line in sys.stdin:
-        found = json.loads(line)
-        if found.get("over"):
-            if found["number"] in _running:
-                _running[found["number"]].over.set()
+        task = json.loads(line)
+        if task.get("over"):
+            if task["number"] in _running:
+                _running[task["number"]].over.set()
         else:
-            _running[found["number"]] = _Session(found["number"])
-            asked.put(found)
-    asked.put({})
+            _running[task["number"]] = _Session(task["number"])
+            tasks.put(task)
+    tasks.put({})
 
 
 def in_background(problem: BaseException, where: str, number: int = -1) -> None:
-    """Something ended that nobody waits for: said with the session of that number, if it runs, else with each
-    that does, or with the next."""
-    one = told(problem, where)
+    """Report an exception that ended a thread or task in the background.
+
+    It counts for session `number` if that runs, else for each running session, else for the next one.
+    """
+    description = describe_exception(problem, where)
     mine = [_running[number]] if number in _running else [*_running.values()]
     if len(mine) > 1:
-        one["unsure"] = True
-    for kept in [session.background for session in mine] or [_left]:
-        kept.append(one)
+        description["unsure"] = True
+    for background in [session.background for session in mine] or [_left]:
+        background.append(description)
 
 
-def _session(name: str, wanted: str) -> Callable[[str, str], Any] | None:
-    """None: the library has none such."""
+def _session(name: str, session: str) -> Callable[[str, str], Any] | None:
+    """Return a session's function; None if the library does not have the session."""
     module = importlib.import_module(f"{name}_sessions")
-    return getattr(module, wanted.replace("-", "_"), None)
+    return getattr(module, session.replace("-", "_"), None)
 
 
-_make = threading.Thread.__init__
+_original_init = threading.Thread.__init__
 
 
-def _made(self: threading.Thread, *arguments: Any, **named: Any) -> None:
-    """A thread that knows its session."""
-    _make(self, *arguments, **named)
+def _new_thread(self: threading.Thread, *arguments: Any, **named: Any) -> None:
+    """Create a thread that knows its session."""
+    _original_init(self, *arguments, **named)
     self.session = _here()  # type: ignore[attr-defined]
 
 
 def _ended_thread(args: Any) -> None:
-    """Something was raised in a thread: see `threading.excepthook`."""
+    """Report an exception that ended a thread: see `threading.excepthook`."""
     if args.exc_value is not None:
         in_background(args.exc_value, "thread", getattr(args.thread, "session", _NONE).number)
 
 
 class _Program:
-    """The program of a library: runs what it is asked for, and answers."""
+    """The program of a library: runs tasks and reports their results."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # what a library prints must not stand between the answers
+        # the library's output must not stand between the results
         self._answers = os.fdopen(os.dup(1), "w")
         os.dup2(2, 1)
         self._speaking = threading.Lock()
@@ -206,37 +215,39 @@ class _Program:
             self._answers.write(json.dumps(line) + "\n")
             self._answers.flush()
 
-    def run(self, asked: dict[str, Any]) -> None:
-        """Run a session or a workload, and say what came of it."""
-        mine = _running[asked["number"]]
-        threading.current_thread().session = mine  # type: ignore[attr-defined]
+    def run(self, task: dict[str, Any]) -> None:
+        """Run a session or a workload, and report its result."""
+        current = _running[task["number"]]
+        threading.current_thread().session = current  # type: ignore[attr-defined]
         records, raised = 0, None
         try:
-            records = self._records(asked)
+            records = self._records(task)
         except KeyboardInterrupt:
             raise
         except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
-            raised = told(problem, "call")
-        del _running[asked["number"]]
-        others = [*mine.background, *_left]
+            raised = describe_exception(problem, "call")
+        del _running[task["number"]]
+        others = [*current.background, *_left]
         _left.clear()
-        seen = {"delivered": mine.delivered, "failed": mine.failed} if "work" not in asked else {}
+        observed = (
+            {"delivered": current.delivered, "failed": current.failed} if "work" not in task else {}
+        )
         if raised is None and others:
             raised = others.pop(0)
-        line = {"number": asked["number"], "records": records, "raised": raised, "others": others}
-        self.say({**line, **seen})
+        line = {"number": task["number"], "records": records, "raised": raised, "others": others}
+        self.say({**line, **observed})
 
-    def _records(self, asked: dict[str, Any]) -> int:
-        if "work" in asked:
-            return workloads.find(self._name, asked["run"])(Work(asked, self.say))
-        session = _session(self._name, asked["run"])
-        found = session(asked["bootstrap"], asked["topic"]) if session else 0
-        return asyncio.run(watched(found)) if asyncio.iscoroutine(found) else found
+    def _records(self, task: dict[str, Any]) -> int:
+        if "work" in task:
+            return workloads.find(self._name, task["run"])(Work(task, self.say))
+        session = _session(self._name, task["run"])
+        result = session(task["bootstrap"], task["topic"]) if session else 0
+        return asyncio.run(watched(result)) if asyncio.iscoroutine(result) else result
 
 
-def main(name: str, *how: str) -> None:
-    """Run what is asked for until there are no more lines. how: "forks", for each process that is wanted."""
-    if how:
+def main(name: str, *options: str) -> None:
+    """Run tasks until there are no more lines. options: "forks", to run them in forked processes."""
+    if options:
         importlib.import_module(f"{name}_sessions")
         if not forking.fork():
             return
@@ -244,17 +255,17 @@ def main(name: str, *how: str) -> None:
     faulthandler.enable()
     faulthandler.register(signal.SIGQUIT, all_threads=True)
     threading.excepthook = _ended_thread
-    threading.Thread.__init__ = _made  # type: ignore[method-assign]
-    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    threading.Thread.__init__ = _new_thread  # type: ignore[method-assign]
+    tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
     program.say({"ready": True})
     with ThreadPoolExecutor(_MOST) as threads:
-        while one := asked.get():
-            if "work" not in one:
-                threads.submit(program.run, one)
+        while task := tasks.get():
+            if "work" not in task:
+                threads.submit(program.run, task)
                 continue
             try:
-                program.run(one)
+                program.run(task)
             except KeyboardInterrupt:
                 return
 

@@ -1,4 +1,4 @@
-"""What every workload in Python is given: what is wanted of it, and who is told what happens.
+"""Parameters and reports of a workload in Python.
 
 It runs beside `lines.py`, in a venv that has the client and nothing of this project.
 """
@@ -12,19 +12,18 @@ from typing import Any
 
 
 class GaveUpError(Exception):
-    """A workload waited longer than it is told to: the client said neither that it is done nor that it
-    failed."""
+    """A workload's timeout passed without a result from the client."""
 
 
 class NotOfferedError(Exception):
-    """The library can't do what is asked for."""
+    """The library does not support the workload."""
 
     def __init__(self) -> None:
         super().__init__("this library does not offer it")
 
 
 class Work:
-    """A workload: what is wanted, and who is told."""
+    """A workload: its parameters, and the events that it reports."""
 
     at_once = 5
     """Records of a transaction, and that are read before their offsets are committed."""
@@ -33,64 +32,64 @@ class Work:
     rounds = 5
     """Topics that an administrator makes, changes and deletes."""
 
-    def __init__(self, asked: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
-        work = asked["work"]
-        self.bootstrap: str = asked["bootstrap"]
-        self.topic: str = asked["topic"]
+    def __init__(self, task: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
+        work = task["work"]
+        self.bootstrap: str = task["bootstrap"]
+        self.topic: str = task["topic"]
         self.partitions: int = work["partitions"]
-        """Of the topic, and of the one that is written to."""
+        """Partitions of the topic, and of the output topic."""
         self.records: int = work["records"]
         self.patience: float = work["patience"]
-        """Seconds after which it gives up."""
+        """The timeout of a step in seconds."""
         self.pause: float = work["pause"]
-        """Seconds between two records that are sent."""
+        """Seconds between two sent records."""
         self.codecs: list[str] = work.get("codecs", [])
         """Compressions that the brokers know, as compression.type has them."""
         self.broker = tuple(int(part) for part in work.get("broker", "").split(".") if part)
-        """The brokers' version, where clients have to be told; else empty."""
+        """The brokers' version, for clients that must be configured with it; else empty."""
         self._leaves = time.monotonic() + work["stay"]
         self.group = self.topic + "-group"
         self.output = self.topic + "-out"
         """The topic to which read-process-write copies."""
         self._out = out
 
-    def tell(self, event: str, **facts: Any) -> None:
-        """Say what has happened."""
+    def report(self, event: str, **facts: Any) -> None:
+        """Report an event."""
         self._out(
             {"event": event, **{name: each for name, each in facts.items() if each is not None}}
         )
 
     @property
     def ids(self) -> list[str]:
-        """The values of the records."""
+        """Return the values of the records."""
         return [f"{self.topic}-{number}" for number in range(self.records)]
 
     @property
     def batches(self) -> list[list[str]]:
-        """The same, for a transaction each."""
+        """Return the values of each transaction's records."""
         ids = self.ids
         return [ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)]
 
     @property
-    def coded(self) -> list[tuple[str, list[str]]]:
-        """The same, for a producer of each compression."""
+    def batches_by_codec(self) -> list[tuple[str, list[str]]]:
+        """Return each compression with the values of its producer's records."""
         ids = self.ids
         return [(codec, ids[at :: len(self.codecs)]) for at, codec in enumerate(self.codecs)]
 
     @staticmethod
     def aborts(number: int) -> bool:
-        """Whether a transaction is aborted on purpose: each third one."""
+        """Return whether a transaction is aborted on purpose: each third one."""
         return number % 3 == 2
 
     @property
     def stays(self) -> bool:
-        """Whether a consumer stays in its group although it has read all."""
-        left: bool = time.monotonic() < self._leaves
-        return left
+        """Return whether a consumer stays in its group after it has read all records."""
+        stays: bool = time.monotonic() < self._leaves
+        return stays
 
     @property
     def until(self) -> float:
-        """When it gives up (time.monotonic), counted from now."""
+        """Return the deadline (time.monotonic) of a step that begins now."""
         return time.monotonic() + self.patience
 
     def sent(
@@ -100,42 +99,42 @@ class Work:
         topic: str | None = None,
         producer: str | None = None,
     ) -> None:
-        """A record is handed to the client; producer: among whose records order is promised."""
-        about = {"transaction": transaction, "producer": producer}
-        self.tell("sent", id=record, topic=topic or self.topic, **about)
+        """Report that a record was handed to the client. producer: within whose records order is promised."""
+        optional = {"transaction": transaction, "producer": producer}
+        self.report("sent", id=record, topic=topic or self.topic, **optional)
 
     def acknowledged(
         self, record: str, partition: int, offset: int | None, topic: str | None = None
     ) -> None:
-        """The client says that it is written; a negative offset is none."""
+        """Report an acknowledged record; a negative offset is none."""
         at = None if offset is None or offset < 0 else offset
-        self.tell(
+        self.report(
             "acknowledged", id=record, topic=topic or self.topic, partition=partition, offset=at
         )
 
     def ended(self, transaction: str, outcome: str) -> None:
-        """The client says what became of a transaction."""
-        self.tell("transaction", transaction=transaction, outcome=outcome)
+        """Report the outcome of a transaction."""
+        self.report("transaction", transaction=transaction, outcome=outcome)
 
     def committed(self, topic: str, partition: int, offset: int) -> None:
-        """An offset of its group that it knows to be committed."""
+        """Report an offset that the group has committed."""
         at = {"topic": topic, "partition": partition, "offset": offset}
-        self.tell("offset_committed", group=self.group, **at)
+        self.report("offset_committed", group=self.group, **at)
 
-    def shown(self, what: str, look: Callable[[], bool]) -> None:
-        """Look until it is so: what was changed is seen a little later. Raises GaveUpError."""
+    def wait_until_visible(self, change: str, visible: Callable[[], bool]) -> None:
+        """Wait until a change is visible. Raises GaveUpError."""
         until = self.until
-        while not look():
+        while not visible():
             if time.monotonic() > until:
-                raise GaveUpError(f"{what} is not to be seen")
+                raise GaveUpError(f"{change} is not to be seen")
             time.sleep(0.05)
 
 
 class Reader:
-    """A consumer that tells what it is given.
+    """A consumer's reports of its partitions and records.
 
-    group: whether it is in one. isolation: as isolation.level has it. share: whether the group is a share
-    group.
+    group: whether it is in the workload's group. isolation: its isolation.level. share: whether the group is
+    a share group.
     """
 
     def __init__(
@@ -148,9 +147,9 @@ class Reader:
         share: bool = False,
     ) -> None:
         self.name = name
-        """Its client id, too."""
-        self._tell = work.tell
-        work.tell(
+        """The consumer's name, which is also its client id."""
+        self._report = work.report
+        work.report(
             "consumer",
             consumer=name,
             group=work.group if group else None,
@@ -159,29 +158,32 @@ class Reader:
             share=share or None,
         )
 
-    def got(self, topic: str, partition: int) -> None:
-        """A partition that it was assigned, or in which it has sought."""
-        self._tell("assigned", consumer=self.name, topic=topic, partition=partition)
+    def partition_assigned(self, topic: str, partition: int) -> None:
+        """Report a partition that was assigned, or in which the consumer has sought."""
+        self._report("assigned", consumer=self.name, topic=topic, partition=partition)
 
-    def assigned(self, places: Iterable[Any]) -> None:
-        """Partitions that it was assigned: with topic and partition."""
-        for place in places:
-            self.got(place.topic, place.partition)
+    def assigned(self, partitions: Iterable[Any]) -> None:
+        """Report assigned partitions, objects with topic and partition."""
+        for partition in partitions:
+            self.partition_assigned(partition.topic, partition.partition)
 
     def consumed(self, topic: str, partition: int, offset: int, value: bytes) -> None:
-        """A record that it was given."""
+        """Report a record that the consumer received."""
         at = {"topic": topic, "partition": partition, "offset": offset}
-        self._tell("consumed", consumer=self.name, id=value.decode(), **at)
+        self._report("consumed", consumer=self.name, id=value.decode(), **at)
 
     def accepted(self, topic: str, partition: int, offset: int) -> None:
-        """A record of a share group whose acknowledgement it knows to be taken."""
+        """Report a record of a share group whose acknowledgement the broker confirmed."""
         at = {"topic": topic, "partition": partition, "offset": offset}
-        self._tell("accepted", consumer=self.name, **at)
+        self._report("accepted", consumer=self.name, **at)
 
 
-class Missing:
-    """The records that no consumer was given yet, or that are not copied yet. stays: whether consumers go
-    on for a while when they have all, as members of groups do, who meet faults while they heartbeat."""
+class PendingRecords:
+    """The records that no consumer has received yet, or that are not copied yet.
+
+    stays: whether consumers stay for a while after the last record, as group members do, so that faults meet
+    their heartbeats.
+    """
 
     def __init__(self, work: Work, *, stays: bool = True) -> None:
         self._work = work
@@ -191,25 +193,27 @@ class Missing:
         self._ended = False
         self._begun = threading.Event()
 
-    def found(self, value: bytes) -> None:
-        """One was given to a consumer."""
+    def received(self, value: bytes) -> None:
+        """Remove a received record."""
         self._ids.discard(value.decode())
         self._begun.set()
 
-    def goes_on(self) -> bool:
-        """Whether a consumer is to poll once more. Raises GaveUpError."""
+    def unfinished(self) -> bool:
+        """Return whether a consumer is to poll once more. Raises GaveUpError."""
         if self._ids and time.monotonic() > self._until:
             raise GaveUpError(f"{len(self._ids)} records were not delivered")
         return not self._ended and (bool(self._ids) or (self._stays and self._work.stays))
 
-    def by_two(self, read: Callable[[str], None]) -> None:
-        """Have two members read, named so: the second joins once the first was given a record. Raises what
-        either does."""
+    def run_two_members(self, read: Callable[[str], None]) -> None:
+        """Run two members, named by the argument; the second joins after the first record.
+
+        Raises the exception of either member.
+        """
         failed: list[BaseException] = []
 
         def later() -> None:
             try:
-                while not self._begun.wait(0.05) and self.goes_on():
+                while not self._begun.wait(0.05) and self.unfinished():
                     pass
                 read("reader-2")
             except BaseException as problem:  # noqa: BLE001 (raised below)

@@ -1,7 +1,6 @@
-"""The workloads of all libraries in Python: what a producer, a consumer or an administrator does, in terms of
-`library.py`.
+"""The workloads of all libraries in Python: steps of producers, consumers and administrators.
 
-It runs beside `lines.py`, in a venv that has the client and nothing of this project.
+They use `library.py`. It runs beside `lines.py`, in a venv that has the client and nothing of this project.
 """
 
 from __future__ import annotations
@@ -12,20 +11,32 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-from library import COOPERATIVE, RETENTION, Administrator, Consumer, Ends, Library, Producer, Record
-from work import GaveUpError, Missing, NotOfferedError, Reader, Work
+from library import (
+    COOPERATIVE,
+    RETENTION,
+    Administrator,
+    Consumer,
+    Library,
+    Offsets,
+    Producer,
+    Record,
+)
+from work import GaveUpError, NotOfferedError, PendingRecords, Reader, Work
 
 
-def find(name: str, wanted: str) -> Callable[[Work], int]:
-    """Return a workload of a library: its own in NAME_workloads, or else that of all libraries with
-    NAME_client. Raises NotOfferedError."""
-    own = getattr(_module(f"{name}_workloads"), wanted.replace("-", "_"), None)
-    if own is not None:
-        return own
+def find(name: str, workload: str) -> Callable[[Work], int]:
+    """Return a workload: the library's own in NAME_workloads, or the shared one with NAME_client.
+
+    Raises:
+        NotOfferedError: There is neither.
+    """
+    special = getattr(_module(f"{name}_workloads"), workload.replace("-", "_"), None)
+    if special is not None:
+        return special
     library = _module(f"{name}_client")
-    if library is None or wanted not in WORKLOADS:
+    if library is None or workload not in WORKLOADS:
         raise NotOfferedError
-    return functools.partial(WORKLOADS[wanted], library.LIBRARY)
+    return functools.partial(WORKLOADS[workload], library.LIBRARY)
 
 
 def _module(name: str) -> Any:
@@ -38,14 +49,14 @@ def _produce(library: Library, work: Work) -> int:
 
 
 def _idempotent(library: Library, work: Work) -> int:
-    """Send records, each of which is written once."""
-    own = {"enable.idempotence": True, "acks": "all"}
-    return _send_all(work, library.producer(work, own), work.ids)
+    """Send records with an idempotent producer."""
+    settings = {"enable.idempotence": True, "acks": "all"}
+    return _send_all(work, library.producer(work, settings), work.ids)
 
 
 def _compressed(library: Library, work: Work) -> int:
-    """Send records with each compression, by a producer of its own."""
-    for codec, ids in work.coded:
+    """Send records with each compression, by one producer for each."""
+    for codec, ids in work.batches_by_codec:
         _send_all(work, library.producer(work, {"compression.type": codec}), ids)
     return 0
 
@@ -58,7 +69,7 @@ def _send_all(work: Work, producer: Producer, ids: list[str]) -> int:
 
 
 def _transact(library: Library, work: Work) -> int:
-    """Send records in transactions, each third aborted; one that failed is tried again."""
+    """Send records in transactions and abort each third; a failed one is repeated."""
     with library.producer(work, {"transactional.id": work.group}) as producer:
         for number, batch in enumerate(work.batches):
             end = producer.abort if work.aborts(number) else producer.commit
@@ -76,7 +87,7 @@ def _transact(library: Library, work: Work) -> int:
 def _transaction(
     producer: Producer, name: str, records: list[str], topic: str, end: Callable[[], None]
 ) -> bool:
-    """Send records in a transaction and end it; False if it failed and was aborted."""
+    """Send records in a transaction and end it; return False if it failed and was aborted."""
     work = producer.work
     producer.begin()
     try:
@@ -91,63 +102,65 @@ def _transaction(
 
 
 def _assign(library: Library, work: Work) -> int:
-    """Read all records of partitions that the consumer chose itself."""
-    missing, reader = Missing(work, stays=False), Reader(work, group=False)
+    """Read all records of assigned partitions, without a group."""
+    pending, reader = PendingRecords(work, stays=False), Reader(work, group=False)
     with library.consumer(work, reader, {}) as consumer:
-        while missing.goes_on():
-            read(consumer, reader, missing)
+        while pending.unfinished():
+            read(consumer, reader, pending)
     return work.records
 
 
-def read(consumer: Any, reader: Reader, missing: Missing | None = None) -> list[Record]:
-    """Poll once, and tell of each record."""
-    found: list[Record] = consumer.poll()
-    for record in found:
+def read(consumer: Any, reader: Reader, pending: PendingRecords | None = None) -> list[Record]:
+    """Poll once, and report each record."""
+    records: list[Record] = consumer.poll()
+    for record in records:
         reader.consumed(*record)
-        if missing is not None:
-            missing.found(record.value)
-    return found
+        if pending is not None:
+            pending.received(record.value)
+    return records
 
 
-def ends_of(records: list[Record]) -> Ends:
-    """Return the offsets behind these records."""
-    return {(one.topic, one.partition): one.offset + 1 for one in records}
+def end_offsets(records: list[Record]) -> Offsets:
+    """Return the offsets after these records, by partition."""
+    return {(record.topic, record.partition): record.offset + 1 for record in records}
 
 
 def _group(library: Library, work: Work) -> int:
-    """Read all records in a group, and commit what was read."""
-    _member(library, work, Missing(work), "reader", {})
+    """Read and commit all records in a group."""
+    _member(library, work, PendingRecords(work), "reader", {})
     return work.records
 
 
 def _cooperative(library: Library, work: Work) -> int:
-    """Read all records by two members that keep what stays theirs in a rebalance."""
+    """Read all records by two members with cooperative rebalances."""
     return _two_members(library, work, {"partition.assignment.strategy": COOPERATIVE})
 
 
 def _consumer_protocol(library: Library, work: Work) -> int:
-    """Read all records by two members of a group of the protocol of KIP-848."""
+    """Read all records by two members of a group of the consumer protocol (KIP-848)."""
     return _two_members(library, work, {"group.protocol": "consumer"})
 
 
-def _two_members(library: Library, work: Work, own: dict[str, Any]) -> int:
-    missing = Missing(work)
-    missing.by_two(lambda name: _member(library, work, missing, name, own))
+def _two_members(library: Library, work: Work, settings: dict[str, Any]) -> int:
+    pending = PendingRecords(work)
+    pending.run_two_members(lambda name: _member(library, work, pending, name, settings))
     return work.records
 
 
-def _member(library: Library, work: Work, missing: Missing, name: str, own: dict[str, Any]) -> None:
+def _member(
+    library: Library, work: Work, pending: PendingRecords, name: str, settings: dict[str, Any]
+) -> None:
     reader = Reader(work, name)
-    with library.consumer(work, reader, {"group.id": work.group, **own}) as consumer:
-        while missing.goes_on():
-            found = read(consumer, reader, missing)
-            if found:
-                tell_committed(work, consumer.commit(ends_of(found)))
+    with library.consumer(work, reader, {"group.id": work.group, **settings}) as consumer:
+        while pending.unfinished():
+            records = read(consumer, reader, pending)
+            if records:
+                report_committed(work, consumer.commit(end_offsets(records)))
 
 
-def tell_committed(work: Work, ends: Ends) -> None:
-    """Tell of offsets that are known to be committed."""
-    for (topic, partition), offset in ends.items():
+def report_committed(work: Work, offsets: Offsets) -> None:
+    """Report committed offsets."""
+    for (topic, partition), offset in offsets.items():
         work.committed(topic, partition, offset)
 
 
@@ -155,12 +168,12 @@ def _share_group(library: Library, work: Work) -> int:
     """Read all records in a share group."""
     if library.share_consumer is None:
         raise NotOfferedError
-    missing, reader = Missing(work), Reader(work, share=True)
+    pending, reader = PendingRecords(work), Reader(work, share=True)
     with library.share_consumer(work, reader) as consumer:
-        while missing.goes_on():
-            found = read(consumer, reader, missing)
+        while pending.unfinished():
+            records = read(consumer, reader, pending)
             taken = consumer.commit()
-            for topic, partition, offset, _ in found:
+            for topic, partition, offset, _ in records:
                 if (topic, partition) in taken:
                     reader.accepted(topic, partition, offset)
     return work.records
@@ -168,45 +181,45 @@ def _share_group(library: Library, work: Work) -> int:
 
 def _read_process_write(library: Library, work: Work) -> int:
     """Copy records to another topic, each in the transaction that commits its offset."""
-    missing, reader = Missing(work), Reader(work, isolation="read_committed")
-    own = {"group.id": work.group, "isolation.level": "read_committed"}
+    pending, reader = PendingRecords(work), Reader(work, isolation="read_committed")
+    settings = {"group.id": work.group, "isolation.level": "read_committed"}
     number = 0
     with (
         library.producer(work, {"transactional.id": work.group}) as producer,
-        library.consumer(work, reader, own) as consumer,
+        library.consumer(work, reader, settings) as consumer,
     ):
-        while missing.goes_on():
-            found = read(consumer, reader)
-            if not found:
+        while pending.unfinished():
+            records = read(consumer, reader)
+            if not records:
                 continue
             number += 1
-            if _copied(producer, consumer, str(number), found):
-                for record in found:
-                    missing.found(record.value)
+            if _copied(producer, consumer, str(number), records):
+                for record in records:
+                    pending.received(record.value)
             else:
-                for place in consumer.rewind():
-                    reader.got(*place)
+                for partition in consumer.rewind():
+                    reader.partition_assigned(*partition)
     return work.records
 
 
-def _copied(producer: Producer, consumer: Consumer, name: str, found: list[Record]) -> bool:
-    """Copy some records; False if the transaction was aborted, and they are to be read again."""
-    ends, work = ends_of(found), producer.work
+def _copied(producer: Producer, consumer: Consumer, name: str, records: list[Record]) -> bool:
+    """Copy records in a transaction; return False if it was aborted."""
+    offsets, work = end_offsets(records), producer.work
 
     def end() -> None:
-        producer.send_offsets(ends, consumer)
+        producer.send_offsets(offsets, consumer)
         producer.commit()
 
-    values = [one.value.decode() for one in found]
+    values = [record.value.decode() for record in records]
     if not _transaction(producer, name, values, work.output, end):
         return False
     work.ended(name, "committed")
-    tell_committed(work, ends)
+    report_committed(work, offsets)
     return True
 
 
 def _admin(library: Library, work: Work) -> int:
-    """Make topics, change them, and delete them, each seen before the next step."""
+    """Create, change and delete topics, and wait until each step is visible."""
     with library.administrator(work) as client:
         for number in range(work.rounds):
             _administer(work, client, f"{work.topic}-admin-{number}")
@@ -215,13 +228,15 @@ def _admin(library: Library, work: Work) -> int:
 
 def _administer(work: Work, client: Administrator, topic: str) -> None:
     client.create(topic)
-    work.shown(f"{topic} with 2 partitions", lambda: client.partitions(topic) == 2)
+    work.wait_until_visible(f"{topic} with 2 partitions", lambda: client.partitions(topic) == 2)
     client.increase(topic)
-    work.shown(f"{topic} with 3 partitions", lambda: client.partitions(topic) == 3)
+    work.wait_until_visible(f"{topic} with 3 partitions", lambda: client.partitions(topic) == 3)
     client.change(topic)
-    work.shown(f"retention.ms of {topic}", lambda: client.retention(topic) == RETENTION)
+    work.wait_until_visible(
+        f"retention.ms of {topic}", lambda: client.retention(topic) == RETENTION
+    )
     client.delete(topic)
-    work.shown(f"{topic} gone", lambda: client.partitions(topic) == 0)
+    work.wait_until_visible(f"{topic} gone", lambda: client.partitions(topic) == 0)
 
 
 WORKLOADS: dict[str, Callable[[Library, Work], int]] = {
@@ -237,4 +252,4 @@ WORKLOADS: dict[str, Callable[[Library, Work], int]] = {
     "read-process-write": _read_process_write,
     "admin": _admin,
 }
-"""Workload -> what does it, of a library and the work. A library may have others of its own."""
+"""Function by workload. A library may have further ones of its own."""

@@ -11,7 +11,7 @@ from barnabas.cli.experiments.run import run
 from barnabas.designs.exchange import DialectExchange
 from barnabas.designs.failover_processes import experiment as failover_processes
 from barnabas.designs.failover_processes.experiment import KILLED, PAUSED
-from barnabas.designs.failover_processes.process_groups import Read
+from barnabas.designs.failover_processes.process_groups import ReadRecords
 from barnabas.designs.protocol_guide.client_0_8 import Message
 
 
@@ -51,7 +51,7 @@ def test_the_short_form_is_run_and_written_and_no_record_is_lost(tmp_path: Path)
 
 
 def test_records_are_counted_and_those_behind_the_fault_are_seen() -> None:
-    read = Read(2)
+    read = ReadRecords(2)
     read.take(("t", 0), 0, Message(None, b"100"))
     assert read.least() == 0
     read.take(("t", 1), 0, Message(None, b"110"))

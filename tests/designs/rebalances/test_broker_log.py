@@ -32,7 +32,7 @@ NEW = f"""\
 
 def test_what_0_11_0_1_writes() -> None:
     served, turns = read(OLD.splitlines())
-    assert [turn.what for turn in turns] == ["prepares", "stabilized", "assigned", "expired"]
+    assert [turn.kind for turn in turns] == ["prepares", "stabilized", "assigned", "expired"]
     assert {turn.group for turn in turns} == {"r00"}
     (one,) = served
     assert (one.client_id, one.correlation_id, one.key, one.line) == ("r00.m", 18, 8, 2)
@@ -42,7 +42,7 @@ def test_what_0_11_0_1_writes() -> None:
 
 def test_what_4_3_1_writes() -> None:
     served, turns = read(NEW.splitlines())
-    assert [turn.what for turn in turns] == ["prepares", "stabilized", "assigned", "bumped"]
+    assert [turn.kind for turn in turns] == ["prepares", "stabilized", "assigned", "bumped"]
     assert [turn.group for turn in turns] == ["r2", "r2", "r2", "r3"]
     (one,) = served
     assert (one.client_id, one.correlation_id, one.key) == ("r2.m", 6, 11)

@@ -11,7 +11,7 @@ import pytest
 from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import GONE, Asked, Matrix
+from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -34,7 +34,7 @@ def absent() -> Program:
     raise UnavailableClientError("absent 1 can't be installed: no such package")
 
 
-ASKED = Asked(
+ASKED = TableRequest(
     clients=[
         ("librdkafka@here", lambda: program(Path(sys.executable), "confluent")),
         ("absent@1", absent),
@@ -45,7 +45,7 @@ ASKED = Asked(
 )
 
 
-def cells(out: Path, asked: Asked = ASKED) -> dict[str, Cell]:
+def cells(out: Path, asked: TableRequest = ASKED) -> dict[str, Cell]:
     folder = Folder(out)
     with Brokers(EMBEDDED) as brokers:
         found = {cell.name: cell for cell in Matrix(asked, brokers, folder).run()}
@@ -91,7 +91,7 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
 @pytest.mark.timeout(120)
 def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path) -> None:
     here = ("librdkafka@here", lambda: program(Path(sys.executable), "confluent"))
-    asked = Asked([here], [find("produce")], [], trials=1, cuts=6)
+    asked = TableRequest([here], [find("produce")], [], trials=1, cuts=6)
     found = cells(tmp_path, asked)
     cuts = [name for name in found if "/cut-" in name]
     assert len(cuts) == 6
@@ -110,7 +110,7 @@ class _Away(Brokers):
 
 def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> None:
     clients = [(f"{number}@here", lambda: Program(["none"])) for number in range(5)]
-    asked = Asked(clients, [find("produce")], [])
+    asked = TableRequest(clients, [find("produce")], [])
     with closing(Folder(tmp_path)) as folder, _Away(EMBEDDED) as brokers:
         found = list(Matrix(asked, brokers, folder, side_by_side=1).run())
     whys = [cell.verdict.why for cell in found]

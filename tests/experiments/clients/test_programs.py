@@ -13,7 +13,7 @@ import pytest
 
 from barnabas.experiments.clients import brokers, trial
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.workloads import WORKLOADS
 from barnabas.peers.clients import registry
 from barnabas.peers.clients.client import Program
@@ -74,9 +74,9 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         one.name for one in registry.LIBRARIES
     }
     shorter = {one.name: one._replace(records=40) for one in WORKLOADS if not one.runs}
-    all_once = Asked(clients, [*shorter.values()], [], trials=1)
+    all_once = TableRequest(clients, [*shorter.values()], [], trials=1)
     some = [shorter["produce"], shorter["assign"]]
-    some_late = Asked(clients, some, [("late", LATE)], trials=1)
+    some_late = TableRequest(clients, some, [("late", LATE)], trials=1)
     folder = Folder(tmp_path)
     with brokers.Brokers("apache:4.3.1") as running:
         cells = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.clients import trial
-from barnabas.experiments.clients.trial import Place, prepare
+from barnabas.experiments.clients.trial import TrialSetup, prepare
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.embedded import EmbeddedCluster
@@ -20,7 +20,7 @@ def test_brokers_that_are_gone_are_told_with_a_reason(
     makes: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(trial, "SOON", 0.2)
-    gone = Place("127.0.0.1:1", tmp_path, makes)
+    gone = TrialSetup("127.0.0.1:1", tmp_path, makes)
     with pytest.raises(OSError, match=r"^127\.0\.0\.1:1 has not made t: \S+"):
         prepare(gone, "t", find("produce"))
 
@@ -36,7 +36,7 @@ print(json.dumps({"number": 1, "raised": None}))
 def test_a_history_that_can_t_be_read_is_the_client_s_fault(tmp_path: Path) -> None:
     own = Program([sys.executable, "-c", ACKNOWLEDGES])
     with EmbeddedCluster(1) as cluster:
-        place = Place(cluster.bootstrap, tmp_path / "0", makes=False)
+        place = TrialSetup(cluster.bootstrap, tmp_path / "0", makes=False)
         found = trial.trial(own, find("produce"), None, place, threading.Event())
     assert (
         found.raised == "history:1: 'a' is acknowledged, but no earlier line says that it was sent"
@@ -49,4 +49,4 @@ def test_brokers_that_make_no_topics_are_told_with_what_to_do(
 ) -> None:
     monkeypatch.setattr(trial, "SOON", 1.0)
     with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker embedded$"):
-        prepare(Place(cluster.bootstrap, tmp_path), "t", find("produce"))
+        prepare(TrialSetup(cluster.bootstrap, tmp_path), "t", find("produce"))

@@ -13,7 +13,7 @@ from barnabas.experiments.explore.history import (
     Sent,
     Transaction,
 )
-from barnabas.experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.log import Log, LoggedRecord
 
 NAMES = [f"t-{number}" for number in range(100)]
 SENT = [Sent(id=name, topic="t", transaction="1") for name in NAMES]
@@ -45,7 +45,7 @@ def test_what_was_written_is_read_and_copied() -> None:
     ]
     assert left("group", read) == ""
     assert left("assign", read[:98] + read[:2]) == "2 of 100 records were not read"
-    copied = [Logged("t-out", 0, at, name) for at, name in enumerate(NAMES)]
+    copied = [LoggedRecord("t-out", 0, at, name) for at, name in enumerate(NAMES)]
     assert left("read-process-write", read, Log(copied)) == ""
     aborted = copied[0]._replace(visible=False)
     short = left("read-process-write", read, Log([aborted, *copied[1:]]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.experiments.clients.running import UNANSWERED
+from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import FINDINGS, WORDS, healthy, verdict
 from barnabas.experiments.clients.workloads import find

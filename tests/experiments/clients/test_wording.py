@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.wording import again, kind, told
+from barnabas.experiments.clients.wording import colour_class, rerun_command, trial_lines
 from barnabas.experiments.explore.finding import Finding
 from tests.experiments.clients.made import cell
 
@@ -27,7 +27,7 @@ from tests.experiments.clients.made import cell
 def test_a_cell_is_coloured_by_what_is_said_against_the_client(
     about: dict[str, Any], known: str
 ) -> None:
-    assert kind(cell(**about)) == known
+    assert colour_class(cell(**about)) == known
 
 
 def test_of_a_trial_all_that_was_seen_is_told() -> None:
@@ -42,7 +42,7 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
         findings=(lost,),
         broken=("Fetch 1: bad",),
     )
-    assert told(one) == [
+    assert trial_lines(one) == [
         "seed 7: exit code 0 after 1.5 s; the rules fired 3 times, 2.5 s from their first to their "
         "last match",
         "raised X: no",
@@ -52,6 +52,8 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
 
 
 def test_the_command_that_does_it_again_is_one_for_a_shell() -> None:
-    assert again(cell(), Path("my table")).endswith("one@1/produce/slow-broker --out 'my table'")
+    assert rerun_command(cell(), Path("my table")).endswith(
+        "one@1/produce/slow-broker --out 'my table'"
+    )
     mine = cell("mine").model_copy(update={"command": "python mine.py"})
-    assert "--command 'mine=python mine.py'" in again(mine, Path("t"))
+    assert "--command 'mine=python mine.py'" in rerun_command(mine, Path("t"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.explore.command import Surroundings, last_line, run_command
+from barnabas.experiments.explore.command import RunParameters, last_line, run_command
 from tests.peers.test_guard import gone
 
 
@@ -19,7 +19,7 @@ def python(code: str) -> list[str]:
 
 
 def test_a_program_is_told_where_it_is(tmp_path: Path) -> None:
-    told = Surroundings("h:1", tmp_path / "h", "5f3a")
+    told = RunParameters("h:1", tmp_path / "h", "5f3a")
     code = "import os, sys; e = os.environ; print(sys.argv[1:], *(e[n] for n in sys.argv[1:]))"
     names = ["BARNABAS_BOOTSTRAP", "KAFKA_BOOTSTRAP_SERVERS", "BARNABAS_HISTORY", "BARNABAS_RUN"]
     out = tmp_path / "out"

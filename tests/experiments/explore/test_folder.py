@@ -7,11 +7,11 @@ import pytest
 
 from barnabas.experiments.explore.finding import finding
 from barnabas.experiments.explore.folder import Folder, FolderError
-from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.recording import RecordedExchange
 from barnabas.experiments.explore.result import Result
 
 WHAT: dict[str, Any] = {"command": ["a", "b"], "--id": "value"}
-SEEN = Seen(ts=1, client_id="a", broker=None, api="Fetch", latency_ms=None, error=None)
+SEEN = RecordedExchange(ts=1, client_id="a", broker=None, api="Fetch", latency_ms=None, error=None)
 RECORDED = Result(run="1", exit_code=0, seconds=2.0, history=True)
 FINE = Result(
     k=3,

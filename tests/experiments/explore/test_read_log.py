@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 
-from barnabas.experiments.explore.log import Logged
+from barnabas.experiments.explore.log import LoggedRecord
 from barnabas.experiments.explore.read_log import LogError, ends, id_of, read_log
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
@@ -45,7 +45,7 @@ def test_records_and_their_ids(where: str, ids: list[str], bootstrap: str) -> No
     log = read_log(bootstrap, ["orders", "empty", "missing"], {}, id_of(where))
     places = [("orders", 0, 0), ("orders", 0, 1), ("orders", 0, 2), ("orders", 1, 0)]
     assert list(log.records) == [
-        Logged(*place, name) for place, name in zip(places, ids, strict=True)
+        LoggedRecord(*place, name) for place, name in zip(places, ids, strict=True)
     ]
 
 

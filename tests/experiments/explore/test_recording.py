@@ -3,12 +3,12 @@ from __future__ import annotations
 import random
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from barnabas.experiments.explore.recording import Seen, Step, seen, steps
+from barnabas.experiments.explore.recording import RecordedExchange, Step, recorded, steps
 from barnabas.proxy.connection.dispatch import ANSWERED
 
 
-def one(ts: int, client: str | None, api: str, latency_ms: float | None = 1.0) -> Seen:
-    return Seen(
+def one(ts: int, client: str | None, api: str, latency_ms: float | None = 1.0) -> RecordedExchange:
+    return RecordedExchange(
         ts=ts * 1_000_000, client_id=client, broker=1, api=api, latency_ms=latency_ms, error=""
     )
 
@@ -75,10 +75,10 @@ def test_of_an_exchange_its_columns_and_its_error_are_kept() -> None:
         rules=("cut",),
         response_body=b"\x00\x1b",
     )
-    kept = seen(heartbeat)
+    kept = recorded(heartbeat)
     assert (kept.api, kept.broker, kept.error) == ("Heartbeat", 2, "REBALANCE_IN_PROGRESS")
     assert (kept.left, kept.rules, kept.ruled) == (7_500_000, ("cut",), True)
     heartbeat.note = ANSWERED
-    assert not seen(heartbeat).ruled
+    assert not recorded(heartbeat).ruled
     heartbeat.note, heartbeat.key = "", SASL_TOKEN
-    assert not seen(heartbeat).ruled
+    assert not recorded(heartbeat).ruled

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import Check
 from tests.experiments.scenarios.kafka import (
     FEW,
@@ -22,6 +21,7 @@ from tests.experiments.scenarios.kafka import (
     through,
 )
 from tests.experiments.scenarios.leaders import move_leader
+from tests.peers.java.client import FullClient
 
 SASL: Final = {
     "listeners": "PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port},"
@@ -69,7 +69,7 @@ class Row(NamedTuple):
 class Trial:
     """A row with brokers."""
 
-    def __init__(self, row: Row, cluster: ApacheCluster, java: JavaClient | None) -> None:
+    def __init__(self, row: Row, cluster: ApacheCluster, java: FullClient | None) -> None:
         self.row, self.cluster, self.java = row, cluster, java
         self.values = numbers(row.records)
         self.got: Sequence[bytes | None] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from barnabas.peers.apache.client import JavaClient
+from tests.peers.java.client import FullClient
 
 
 class Member(NamedTuple):
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
     """In which all records have to come."""
 
 
-class ScenarioClient(JavaClient):
+class ScenarioClient(FullClient):
     """A Java client with more calls."""
 
     def __init__(self, version: str, settings: Mapping[str, str]) -> None:

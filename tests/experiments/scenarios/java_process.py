@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from barnabas.peers.apache.client_process import DO, serve
+from barnabas.peers.apache.client_process import serve
 from tests.experiments.scenarios.java_members import read_together
 from tests.experiments.scenarios.java_transactions import transact
+from tests.peers.java.process import FULL
 
 if __name__ == "__main__":
-    serve({**DO, "read_together": read_together, "transact": transact}, *sys.argv[1:])
+    serve({**FULL, "read_together": read_together, "transact": transact}, *sys.argv[1:])

@@ -6,8 +6,8 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.expectations import of_api
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import QUICK, fired, silence, through
 from tests.waiting import SOON
 
@@ -17,13 +17,14 @@ WAIT = 300
 """What a refusal says that the client is to wait, in ms."""
 
 
-def test_java_asks_again_when_it_may(cluster: ApacheCluster, java: JavaClient) -> None:
-    calls = {"create": "CreateTopics", "grow": "CreatePartitions", "delete": "DeleteTopics"}
+def test_java_asks_again_when_it_may(cluster: ApacheCluster, java: ScenarioClient) -> None:
+    apis = ("CreateTopics", "CreatePartitions", "DeleteTopics")
     with through("controller-mutation-quota", cluster.bootstrap) as proxy:
         settings = {"bootstrap.servers": proxy.bootstrap}
-        for number, call in enumerate(calls, 1):
-            java.administer(call, topic="quota", partitions=number, settings=settings)
-    for api in calls.values():
+        java.administer("create", "quota", settings, 1)
+        java.administer("grow", "quota", settings, 2)
+        java.administer("delete", "quota", settings, 0)
+    for api in apis:
         asked = of_api(proxy, api)
         assert [one.error for one in asked] == ["THROTTLING_QUOTA_EXCEEDED"] * 2 + [""]
         assert [len(one.rules) for one in asked] == [1, 1, 0]

@@ -23,7 +23,7 @@ def test_what_commit_async_was_about_is_read_again(
 ) -> None:
     """Two members read a batch at a time and commit; the second one comes when 20 are read."""
     topic, at = "commit-async", {"bootstrap.servers": cluster.bootstrap}
-    java.administer("create", topic=topic, partitions=2, settings=at)
+    java.create_topic(topic, 2, at)
     send(cluster.bootstrap, topic, numbers(COUNT), partitions=2)
     with through("commit-after-join", cluster.bootstrap) as proxy:
         settings = {

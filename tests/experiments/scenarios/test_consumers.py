@@ -7,9 +7,9 @@ from confluent_kafka import Consumer, TopicPartition
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.experiments.scenarios import expectations as expect
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import (
     FEW,
     JAVA,
@@ -68,7 +68,7 @@ def test_all_is_read_in_order_and_nobody_rebalances(scenario: str) -> None:
 
 @apache
 def test_java_writes_to_a_topic_that_was_made_again_and_reads_it(
-    cluster: ApacheCluster, java: JavaClient
+    cluster: ApacheCluster, java: ScenarioClient
 ) -> None:
     topic = made_topic(cluster.bootstrap, "topic-recreated-paced")
     with through("topic-recreated", cluster.bootstrap) as proxy:
@@ -85,7 +85,7 @@ def test_java_writes_to_a_topic_that_was_made_again_and_reads_it(
 
 
 @apache
-def test_java_keeps_the_brokers_that_it_knows(cluster: ApacheCluster, java: JavaClient) -> None:
+def test_java_keeps_the_brokers_that_it_knows(cluster: ApacheCluster, java: ScenarioClient) -> None:
     topic = made_topic(cluster.bootstrap, "no-brokers")
     with through("no-brokers-in-metadata", cluster.bootstrap) as proxy:
         often = {**JAVA, "metadata.max.age.ms": "100"}

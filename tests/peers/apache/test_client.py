@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
-from barnabas.peers.apache.client import JavaClient, JavaError, Received, Transaction
+from barnabas.peers.apache.client import JavaError
+from tests.peers.java.client import FullClient, Received, Transaction
 
 pytest.importorskip("jpype")
 
@@ -24,17 +25,17 @@ def values(received: list[Received]) -> list[bytes | None]:
 
 
 @contextmanager
-def client_of(version: str, bootstrap: str) -> Iterator[JavaClient]:
+def client_of(version: str, bootstrap: str) -> Iterator[FullClient]:
     with ExitStack() as stack:
         try:
-            java = stack.enter_context(JavaClient(version, {"bootstrap.servers": bootstrap}))
+            java = stack.enter_context(FullClient(version, {"bootstrap.servers": bootstrap}))
         except UnavailableError as problem:
             pytest.skip(str(problem))
         yield java
 
 
 @pytest.fixture(scope="module", params=["4.3.1", "0.11.0.1"])
-def pair(request: pytest.FixtureRequest) -> Iterator[JavaClient]:
+def pair(request: pytest.FixtureRequest) -> Iterator[FullClient]:
     version: str = request.param
     with ExitStack() as stack:
         if version == "4.3.1":
@@ -48,7 +49,7 @@ def pair(request: pytest.FixtureRequest) -> Iterator[JavaClient]:
 
 
 @pytest.mark.needs_apache
-def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
+def test_records_are_sent_received_and_committed(pair: FullClient) -> None:
     assert pair.produce("plain", VALUES) == [(0, 0), (0, 1), (0, 2)]
     received = pair.consume("plain", 3, group="plain")
     assert received == [Received("plain", 0, i, None, value) for i, value in enumerate(VALUES)]
@@ -59,25 +60,25 @@ def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
 
 @pytest.mark.needs_apache
 def test_a_topic_is_made_once_and_records_go_to_the_partitions_that_are_named(
-    pair: JavaClient,
+    pair: FullClient,
 ) -> None:
-    assert pair.administer("create", topic="parts", partitions=3) == {}
+    pair.create_topic("parts", 3)
     with pytest.raises(JavaError, match="TopicExists"):
-        pair.administer("create", topic="parts", partitions=3)
+        pair.create_topic("parts", 3)
     assert pair.produce("parts", VALUES, partitions=[2, 0, 2]) == [(2, 0), (0, 0), (2, 1)]
 
 
 @pytest.mark.needs_apache
-def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
+def test_offsets_are_committed_in_a_transaction(pair: FullClient) -> None:
     pair.produce("offsets", [b"0", b"1", b"2"], partitions=[0, 0, 0])
     about = Transaction("commit", "offsets", {0: 2})
-    pair.produce("offsets", [b"3"], settings={"transactional.id": "offsets"}, transaction=about)
+    pair.produce_in_transaction("offsets", [b"3"], about, settings={"transactional.id": "offsets"})
     received = pair.consume("offsets", 2, group="offsets")
     assert values(received) == [b"2", b"3"]
 
 
 @pytest.mark.needs_apache
-def test_what_java_does_not_like_is_said_and_the_client_goes_on(pair: JavaClient) -> None:
+def test_what_java_does_not_like_is_said_and_the_client_goes_on(pair: FullClient) -> None:
     with pytest.raises(JavaError, match=r"ConfigException.*acks"):
         pair.produce("plain", [b""], settings={"acks": "7"})
     assert pair.consume("empty", 1, group="empty", seconds=0.1) == []
@@ -88,7 +89,7 @@ def test_what_an_old_version_has_not_is_an_error() -> None:
     with ApacheCluster("0.8.2.2") as running, client_of("0.8.2.2", running.bootstrap) as java:
         assert java.produce("old", VALUES) == [(0, 0), (0, 1), (0, 2)]
         with pytest.raises(JavaError, match="initTransactions"):
-            java.produce("old", [b""], transaction=Transaction("commit"))
+            java.produce_in_transaction("old", [b""], Transaction("commit"))
         pid = java.pid
         assert pid is not None
     assert java.pid is None
@@ -127,6 +128,6 @@ def test_without_jpype_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with (
         pytest.raises(UnavailableError, match=r"pip install 'barnabas\[apache\]'"),
-        JavaClient("3.9.1", {}),
+        FullClient("3.9.1", {}),
     ):
         pass

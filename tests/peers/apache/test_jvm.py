@@ -45,7 +45,7 @@ DEAF = "trap '' TERM; echo deaf; while :; do sleep 1; done"
 
 
 def wait_for(jvm: Jvm, text: str) -> None:
-    while text not in jvm.said():
+    while text not in jvm.output():
         assert jvm.pid is not None
 
 
@@ -66,7 +66,7 @@ def test_one_that_is_paused_ends_when_asked(started: Start) -> None:
     jvm.signal(signal.SIGSTOP)
     assert jvm.pid is not None
     jvm.end(20)
-    assert jvm.said().endswith("bye\n")  # a shell may tell of its child first
+    assert jvm.output().endswith("bye\n")  # a shell may tell of its child first
 
 
 def test_it_is_started_once_at_a_time_and_again_after_its_end(started: Start) -> None:
@@ -78,7 +78,7 @@ def test_it_is_started_once_at_a_time_and_again_after_its_end(started: Start) ->
     jvm.end()
     jvm.start()
     wait_for(jvm, f"{jvm.pid}\n")
-    assert jvm.said() == f"{jvm.pid}\n"  # only what it said since
+    assert jvm.output() == f"{jvm.pid}\n"  # only what it said since
     assert jvm.log.read_text() == f"{first}\n{jvm.pid}\n"
     jvm.end()
 
@@ -121,8 +121,8 @@ def test_one_that_fails_says_why(made: Start) -> None:
     told = str(caught.value).splitlines()
     assert told[0] == "it ended with exit code 3; its log ends"
     assert told[1:] == [f"  line {i}" for i in range(39, 51)]
-    assert caught.value.said.startswith("line 1\n")
-    assert "\tat x" in caught.value.said
+    assert caught.value.output.startswith("line 1\n")
+    assert "\tat x" in caught.value.output
 
 
 def test_one_that_takes_too_long_is_ended(made: Start) -> None:

@@ -57,7 +57,7 @@ class Consumer(library.Consumer):
         if "group.protocol" in settings:
             raise NotOfferedError
         self.work, self.at = work, 0
-        reader.got(work.topic, 0)
+        reader.partition_assigned(work.topic, 0)
 
     def close(self): pass
 

@@ -81,9 +81,9 @@ def test_what_is_answered(
 def test_what_was_used_and_what_nobody_asked_for() -> None:
     answers = Answers([*TWICE, recorded(b"", name="Fetch", version=4)])
     found(answers, FIVE)
-    assert (answers.used, answers.left()) == ({0}, {"OffsetCommit": 1})
+    assert (answers.used, answers.unused()) == ({0}, {"OffsetCommit": 1})
     found(answers, FIVE)
-    assert (answers.used, answers.left()) == ({0, 1}, {})
+    assert (answers.used, answers.unused()) == ({0, 1}, {})
 
 
 def test_a_produce_is_answered_once() -> None:

@@ -5,7 +5,12 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers.replay.authentication import Credentials, Refused, authenticate, tokens_of
+from barnabas.peers.replay.authentication import (
+    AuthenticationError,
+    Credentials,
+    authenticate,
+    tokens_of,
+)
 from barnabas.peers.replay.connection import LiveConnection
 from barnabas.specs.frames import RequestHead
 from barnabas.specs.registry import api
@@ -26,7 +31,7 @@ USER = Credentials("SCRAM-SHA-256", "user", "pencil")
 
 
 def test_the_example_of_the_rfc() -> None:
-    for last, problem in ((SERVER, StopIteration), (b"v=AAAA", Refused)):
+    for last, problem in ((SERVER, StopIteration), (b"v=AAAA", AuthenticationError)):
         tokens = tokens_of(USER, NONCE)
         assert next(tokens) == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
         assert tokens.send(FIRST) == FINAL
@@ -41,7 +46,7 @@ def test_the_example_of_the_rfc() -> None:
 def test_what_is_no_challenge(first: bytes) -> None:
     tokens = tokens_of(USER, NONCE)
     next(tokens)
-    with pytest.raises(Refused):
+    with pytest.raises(AuthenticationError):
         tokens.send(first)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.replay.generations import Joined, Leading
+from barnabas.peers.replay.generations import GenerationLeaders, RecordedJoins
 from barnabas.peers.replay.order import TooLarge, in_order, index
 
 
@@ -29,7 +29,7 @@ def test_what_waits_too_long_is_too_much() -> None:
 
 
 def test_the_latest_generation_of_each_group() -> None:
-    joined = Joined[str]()
+    joined = RecordedJoins[str]()
     for group, generation, member in (("g", 1, "a"), ("h", 1, "b"), ("g", 1, "c"), ("g", 1, "a")):
         joined.note(group, generation, member, member)
     assert joined.others("g", 1, "x") == ["a", "c"]
@@ -56,7 +56,7 @@ def sync(assignments: list[dict[str, Any]], generation: int = 5) -> dict[str, An
 def test_whose_assignments_are_sent(
     leader: str, given: list[dict[str, Any]], member: str, generation: int, found: Any
 ) -> None:
-    leading = Leading({("g", 5): GIVEN})
+    leading = GenerationLeaders({("g", 5): GIVEN})
     leading.learn("g", {"error_code": 0, "leader": leader, "generation_id": 1})
     leading.learn("g", {"error_code": 79, "leader": member, "generation_id": 2})
-    assert leading.given(sync(given), member, generation) == found
+    assert leading.assignments_for(sync(given), member, generation) == found

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.peers.replay.identities import Identities
 from barnabas.peers.replay.offsets import Offsets
-from barnabas.peers.replay.outcome import compared, expected
+from barnabas.peers.replay.outcome import compare, expected_response
 from barnabas.specs import records
 from barnabas.specs.records import Record
 
@@ -30,8 +30,8 @@ def differ(
 ) -> list[str]:
     identities, offsets = Identities(), Offsets({ID: "t"})
     offsets.put(("t", 0), 0, 0)
-    wanted = expected(key, versions, recorded, (identities, offsets), None)
-    return [str(one) for one in compared(key, versions, wanted, live)]
+    wanted = expected_response(key, versions, recorded, (identities, offsets), None)
+    return [str(one) for one in compare(key, versions, wanted, live)]
 
 
 @pytest.mark.parametrize("live", [fetched(0, 3), fetched(0, 9), fetched(2, 2), fetched(0, 0)])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from barnabas.peers.replay.plan import NEVER, SENT, SHARING, left_out
+from barnabas.peers.replay.plan import NEVER, SENT, SHARING, omission_of
 from barnabas.specs import api
 from barnabas.specs.registry import NAMES
 from tests.captures.checks.given import exchange
@@ -44,7 +44,7 @@ SENDABLE = [
 
 @pytest.mark.parametrize(("found", "allowed", "reason"), SENDABLE)
 def test_what_is_sent(found: Exchange, allowed: tuple[int, ...], reason: str | None) -> None:
-    left = left_out(found, allowed)
+    left = omission_of(found, allowed)
     assert (None if left is None else left.reason) == reason
     assert left is None or left.expected
 
@@ -61,7 +61,7 @@ LEFT_OUT = [
 @pytest.mark.parametrize("allows", [True, False])
 @pytest.mark.parametrize(("found", "reason"), LEFT_OUT)
 def test_what_can_not_be(found: Exchange, reason: str, allows: bool) -> None:
-    left = left_out(found, {33, found.key} if allows else {33})
+    left = omission_of(found, {33, found.key} if allows else {33})
     assert left is not None
     assert left.reason.startswith(reason)
     assert not left.expected

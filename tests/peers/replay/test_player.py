@@ -13,10 +13,10 @@ import pytest
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster, Unreachable
-from barnabas.peers.replay.connection import Gone, LiveConnection
+from barnabas.peers.replay.connection import ConnectionLost, LiveConnection
 from barnabas.peers.replay.order import in_order, index
 from barnabas.peers.replay.outcome import Outcome
-from barnabas.peers.replay.player import Manner, Player
+from barnabas.peers.replay.player import Player, PlayerOptions
 from barnabas.specs.frames import RequestHead, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.registry import api
@@ -105,7 +105,7 @@ def play(
             cluster = LiveCluster([address], LiveConnection.open)
             await cluster.start()
             order = index(exchanges)
-            manner = Manner(speed=speed, patience=patience)
+            manner = PlayerOptions(speed=speed, patience=patience)
             player = Player(cluster, order, found.append, manner)
             await player.play(in_order(exchanges, order.order))
             await cluster.stop()
@@ -232,8 +232,8 @@ def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
 def test_an_api_that_the_cluster_lacks() -> None:
     produce = exchange("Produce", 3, {"acks": 1}, None, at=0)
     (found,) = play([produce], fine)
-    assert found.left is not None
-    assert found.left.reason == "the live cluster does not offer Produce"
+    assert found.omission is not None
+    assert found.omission.reason == "the live cluster does not offer Produce"
     assert found.finding
 
 
@@ -265,11 +265,11 @@ async def test_answers_to_what_nobody_asked() -> None:
     connection = await LiveConnection.open(server.sockets[0].getsockname()[:2])
     future = connection.send(METADATA, 1, "a", b"\xff\xff\xff\xff")
     assert future is not None
-    with pytest.raises(Gone, match="answers request 77"):
+    with pytest.raises(ConnectionLost, match="answers request 77"):
         await future
     again = connection.send(METADATA, 1, "a", b"")
     assert again is not None
-    with pytest.raises(Gone):
+    with pytest.raises(ConnectionLost):
         await again
     await connection.close()
     server.close()

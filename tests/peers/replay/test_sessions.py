@@ -47,7 +47,7 @@ def begun(topics: Topics) -> FetchSessions:
     """Session 99 of a broker that holds these partitions."""
     sessions = FetchSessions()
     sessions.ask(HERE, asked(0, topics))
-    sessions.answered(HERE, answer(99))
+    sessions.learn_response(HERE, answer(99))
     return sessions
 
 
@@ -73,10 +73,10 @@ def test_a_live_session_is_told_what_changed() -> None:
     sessions = FetchSessions()
     topics = {"a": {0: 0, 1: 0}, "b": {0: 0}}
     assert said(sessions.ask(HERE, asked(0, topics))) == ((0, 0), topics, {})
-    sessions.answered(HERE, answer(99))
+    sessions.learn_response(HERE, answer(99))
     then = sessions.ask(HERE, asked(1, {"a": {1: 5, 2: 0}, "b": {0: 0}}))
     assert said(then) == ((99, 1), {"a": {1: 5, 2: 0}}, {"a": [0]})
-    sessions.answered(HERE, answer(99))
+    sessions.learn_response(HERE, answer(99))
     then = sessions.ask(HERE, asked(2, {"a": {1: 5, 2: 0}, "b": {0: 0}}))
     assert said(then) == ((99, 2), {}, {})
 
@@ -86,7 +86,7 @@ def test_who_ends_a_session_ends_the_live_one(epoch: int) -> None:
     sessions = begun({"a": {0: 0}})
     found = sessions.ask(HERE, asked(epoch, {"a": {0: 0}}))
     assert said(found) == ((99, epoch), {"a": {0: 0}}, {})
-    sessions.answered(HERE, answer(0))
+    sessions.learn_response(HERE, answer(0))
     assert said(sessions.ask(HERE, asked(3, {})))[0] == (0, 0)
 
 
@@ -94,7 +94,7 @@ def test_the_epoch_wraps() -> None:
     sessions = begun({})
     sessions._live[HERE] = sessions._live[HERE]._replace(epoch=(1 << 31) - 1)
     assert sessions.ask(HERE, asked(1, {}))["session_epoch"] == (1 << 31) - 1
-    sessions.answered(HERE, answer(99))
+    sessions.learn_response(HERE, answer(99))
     assert sessions.ask(HERE, asked(1, {}))["session_epoch"] == 1
 
 
@@ -104,4 +104,4 @@ def test_what_has_no_session_stays_as_it_is() -> None:
     for request in (asked(-1, {"a": {0: 0}}), older):
         assert sessions.whole(1, request) is request
     assert sessions.ask(HERE, older) is older
-    sessions.answered(HERE, {"responses": []})
+    sessions.learn_response(HERE, {"responses": []})

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.replay.topics import Needed, lacking
+from barnabas.peers.replay.topics import NeededTopics, missing_topics
 from tests.captures.checks.given import exchange
 
 ID = uuid.UUID(int=7)
@@ -24,8 +24,8 @@ def fetch(
     return exchange("Fetch", version, body, response, at=0)
 
 
-def needed(*exchanges: Exchange) -> Needed:
-    found = Needed()
+def needed(*exchanges: Exchange) -> NeededTopics:
+    found = NeededTopics()
     for one in exchanges:
         found.add(one)
     return found
@@ -58,6 +58,6 @@ def test_what_was_not_there_then_or_asked_by_a_broker_is_not_needed() -> None:
 def test_what_the_recording_makes_itself() -> None:
     found = needed(asked("CreateTopics", 2, {"topics": [{"name": "t"}]}))
     assert found.created == {"t"}
-    assert list(lacking({"t": 1}, {}, found.created)) == []
-    assert list(lacking({"t": 1}, {}, ())) == ["the target lacks t (1 partition)"]
-    assert list(lacking({"t": 2}, {"t": 3, "u": 1}, ())) == []
+    assert list(missing_topics({"t": 1}, {}, found.created)) == []
+    assert list(missing_topics({"t": 1}, {}, ())) == ["the target lacks t (1 partition)"]
+    assert list(missing_topics({"t": 2}, {"t": 3, "u": 1}, ())) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.peers.replay.plan import SENT
-from barnabas.peers.replay.versions import NotReplayable, converted, version_for
+from barnabas.peers.replay.versions import NotReplayable, convert, version_for
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 
@@ -56,7 +56,7 @@ CONVERTED = [
 def test_another_version(
     key: int, body: dict[str, Any], before: int, after: int, found: dict[str, Any]
 ) -> None:
-    assert converted(key, body, before, after, {ID: "t"}) == found
+    assert convert(key, body, before, after, {ID: "t"}) == found
     api(key).request.codec(after).encode(found)
 
 
@@ -82,7 +82,7 @@ def test_what_a_version_can_not_say(
     key: int, body: dict[str, Any], before: int, after: int, why: str
 ) -> None:
     with pytest.raises(NotReplayable, match=why):
-        converted(key, body, before, after, {ID: "t"})
+        convert(key, body, before, after, {ID: "t"})
 
 
 @pytest.mark.parametrize("key", sorted(SENT))
@@ -93,7 +93,7 @@ def test_what_says_nothing_is_no_obstacle(key: int) -> None:
     for before, after in itertools.product(versions, versions):
         body = api(key).request.layout(before).defaults()
         try:
-            found = converted(key, body, before, after, {})
+            found = convert(key, body, before, after, {})
         except NotReplayable as problem:
             said.add(str(problem))
         else:

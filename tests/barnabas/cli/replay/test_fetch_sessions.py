@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.client import JavaClient
 from tests.barnabas.cli.replay.test_replay import produce, replay
+from tests.peers.java.client import FullClient
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -30,7 +30,7 @@ def filled(bootstrap: str) -> None:
 def record(cluster: ApacheCluster, path: Path) -> list[Exchange]:
     with (
         Harness(cluster.bootstrap, capture=path) as proxy,
-        JavaClient("3.9.1", {"bootstrap.servers": proxy.bootstrap}) as java,
+        FullClient("3.9.1", {"bootstrap.servers": proxy.bootstrap}) as java,
     ):
         assert len(java.consume("t", RECORDS, group="g")) == RECORDS
     return proxy.exchanges

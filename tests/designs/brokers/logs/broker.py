@@ -9,7 +9,7 @@ from typing import Any
 
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.brokers.logs.files import Logs
-from barnabas.designs.brokers.processes.designs import Parts, design_of
+from barnabas.designs.brokers.processes.designs import DesignParts, design_of
 from barnabas.designs.brokers.registry import MemoryElector, MemoryRegistry
 from barnabas.designs.brokers.registry.topics import Topics
 
@@ -27,7 +27,7 @@ def with_broker(
         registry, logs = MemoryRegistry(), Logs(folder)
         Topics(registry).grow("t", "0", "1")
         logs.lead([("t", 0), ("t", 1)])
-        parts = Parts(
+        parts = DesignParts(
             *(1, 2 if other else 1, registry, electors, logs),
             watch=lambda node, action: None,
             ended=lambda node: None,
@@ -39,7 +39,7 @@ def with_broker(
         server.front.cluster(nodes, {"t": 2})
         for one in electors.values():
             one.enter(1)
-        server.told(nodes, {number: one.leader() for number, one in electors.items()})
+        server.set_cluster(nodes, {number: one.leader() for number, one in electors.items()})
         try:
             return await asyncio.to_thread(client, address)
         finally:

@@ -15,7 +15,7 @@ from barnabas.designs.brokers.logs.broker import FRAME_LIMIT, QUEUE_LIMIT, RECOR
 from barnabas.designs.brokers.logs.files import Logs
 from barnabas.designs.brokers.logs.log import Log
 from barnabas.designs.dialogue import Dialogue
-from barnabas.designs.leaders import Place, metadata
+from barnabas.designs.leaders import TopicPartition, metadata
 from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, LATEST, Message, requests
 from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
 
@@ -86,7 +86,7 @@ class Table:
                 self.dialogues[action.connection].feed(action.data)
             else:
                 assert isinstance(action, Close)
-                self.closed[action.connection] = action.why
+                self.closed[action.connection] = action.reason
 
     def answers(self, connection: int) -> list[Any]:
         return [one.body for one in self.dialogues[connection].answers()]
@@ -118,7 +118,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
 def test_errors_of_partitions_stand_in_their_places(table: Table) -> None:
     sets = {("t", 1): [Message(None, b"a")], ("t", 2): [Message(None, b"a")]}
     table.ask(1, PRODUCE, requests.produce(sets, 1, 100, "none"))
-    bad: dict[Place, bytes] = {("t", 0): b"no messages", ("x", 0): b""}
+    bad: dict[TopicPartition, bytes] = {("t", 0): b"no messages", ("x", 0): b""}
     table.ask(1, PRODUCE, requests.produce_bytes(bad, 1, 100))
     found = [requests.produced(body) for body in table.answers(1)]
     assert {place: one.error for body in found for place, one in body.items()} == {
@@ -232,7 +232,7 @@ def test_any_bytes_get_an_answer_or_are_closed(data: bytes, key: int) -> None:
 
 
 class _Nothing:
-    def get(self, place: Place) -> None:
+    def get(self, place: TopicPartition) -> None:
         return None
 
 

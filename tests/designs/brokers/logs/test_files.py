@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.designs.brokers.logs import files
-from barnabas.designs.brokers.logs.files import Deleted, Full, LogFile, Logs, path_of
+from barnabas.designs.brokers.logs.files import LogDeleted, LogFile, LogFull, Logs, path_of
 from barnabas.designs.protocol_guide.client_0_8 import Message
 from barnabas.designs.protocol_guide.client_0_8.message_sets import read_from, write
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_deleted_takes_no_records(tmp_path: Path, logs: Logs, sai
     logs.lead([PLACE])
     appended(logs)
     path_of(tmp_path, PLACE).unlink()
-    with pytest.raises(Deleted):
+    with pytest.raises(LogDeleted):
         appended(logs)
     assert said.one() == "t-0.log takes no records: the file is deleted"
     assert read(logs, 0) == [(0, b"v")]
@@ -164,6 +164,6 @@ def test_a_full_log_refuses_and_stays_as_it_is(logs: Logs, monkeypatch: pytest.M
     monkeypatch.setattr(files, "LOG_LIMIT", 2 * len(ONE))
     logs.lead([PLACE])
     assert [appended(logs), appended(logs)] == [0, 1]
-    with pytest.raises(Full):
+    with pytest.raises(LogFull):
         appended(logs)
     assert read(logs, 0) == [(0, b"v"), (1, b"v")]

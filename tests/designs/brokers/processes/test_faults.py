@@ -21,7 +21,7 @@ import pytest
 
 from barnabas.designs.brokers.processes.cluster import ProcessCluster
 from barnabas.designs.commands import either
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client, Error, Message
 from barnabas.peers.apache.keeper import ZooKeeper
@@ -92,7 +92,7 @@ def produce(cluster: ProcessCluster, topic: str, *values: bytes) -> None:
         assert [one.error for one in client.produce(sets).values()] == [0, 0]
 
 
-def fetched(cluster: ProcessCluster, place: Place) -> list[Message]:
+def fetched(cluster: ProcessCluster, place: TopicPartition) -> list[Message]:
     """All that a partition has."""
     found: list[Message] = []
     with Client(addresses(cluster.bootstrap)) as client:
@@ -101,18 +101,18 @@ def fetched(cluster: ProcessCluster, place: Place) -> list[Message]:
     return found
 
 
-def values(cluster: ProcessCluster, place: Place) -> list[bytes | None]:
+def values(cluster: ProcessCluster, place: TopicPartition) -> list[bytes | None]:
     return [message.value for message in fetched(cluster, place)]
 
 
 @contextlib.asynccontextmanager
 async def consuming(
-    design: str, cluster: ProcessCluster, topic: str, got: set[tuple[Place, bytes]]
+    design: str, cluster: ProcessCluster, topic: str, got: set[tuple[TopicPartition, bytes]]
 ) -> AsyncIterator[None]:
     """A consumer of both partitions."""
     over, bootstrap = asyncio.Event(), addresses(cluster.bootstrap)
 
-    def take(place: Place, _: int, message: Message) -> None:
+    def take(place: TopicPartition, _: int, message: Message) -> None:
         got.add((place, message.value or b""))
 
     task = asyncio.create_task(
@@ -127,7 +127,7 @@ async def consuming(
 def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     design: str, keeper: ZooKeeper, notes: Notes
 ) -> None:
-    topic, got = f"away-{design}", set[tuple[Place, bytes]]()
+    topic, got = f"away-{design}", set[tuple[TopicPartition, bytes]]()
     process = keeper.process
     assert process is not None
 
@@ -137,7 +137,7 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     def states() -> list[str]:
         return ["lost" if "lost" in line else "again" for line in notes.last("has .*ZooKeeper")]
 
-    def both(*values: bytes) -> set[tuple[Place, bytes]]:
+    def both(*values: bytes) -> set[tuple[TopicPartition, bytes]]:
         return {((topic, number), value) for number in (0, 1) for value in values}
 
     async def run(cluster: ProcessCluster) -> None:

@@ -171,7 +171,8 @@ MUTANTS = (
         "if self.state != states.STOPPING:"),
      "central_rebalances", "error", "group g: a was started before b had stopped"),
     (Mutant("only the first is stopped", group,
-        "for _, one in sorted(self.consumers.items())]", "for _, one in sorted(self.consumers.items())[:1]]"),
+        "for _, consumer in sorted(self.consumers.items())]",
+        "for _, consumer in sorted(self.consumers.items())[:1]]"),
      "central_states", "error", "StartFetcher of consumer b (no answer) is not allowed in state "
                                 "FETCHING"),
     (Mutant("fetchers start from the beginning", group,

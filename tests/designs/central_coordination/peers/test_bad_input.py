@@ -61,7 +61,7 @@ def test_a_request_that_is_the_coordinators_to_ask() -> None:
     one = broker()
     (close,) = one.receive(1, request("Ping") + ASKED, 0)
     assert isinstance(close, Close)
-    assert "the coordinator's to ask" in close.why
+    assert "the coordinator's to ask" in close.reason
     assert one.receive(1, ASKED, 0) == []
 
 
@@ -71,14 +71,14 @@ def test_who_does_not_coordinate_says_so() -> None:
     answer, close = one.receive(1, ASKED + ASKED, 0)
     assert answer == Send(1, response("RegisterConsumer", "Unknown"))
     assert isinstance(close, Close)
-    assert close.why == "c is refused: Unknown: broker 1 does not coordinate"
+    assert close.reason == "c is refused: Unknown: broker 1 does not coordinate"
 
 
 def test_an_offset_below_0_is_not_stored() -> None:
     one = broker()
     one.receive(1, ASKED, 0)
     actions = one.receive(1, response("StopFetcher", body=offset_info(("t", "0-0", -5))), 1)
-    assert [action.why for action in actions if isinstance(action, Close)]
+    assert [action.reason for action in actions if isinstance(action, Close)]
     assert not any(isinstance(action, StoreOffsets) for action in actions)
 
 
@@ -98,8 +98,8 @@ def test_the_log_says_why_a_registration_is_refused(
     assert isinstance(answer, Send)
     assert answer.data == response("RegisterConsumer", error)
     assert isinstance(close, Close)
-    assert f"c is refused: {error}: " in close.why
-    assert why in close.why
+    assert f"c is refused: {error}: " in close.reason
+    assert why in close.reason
 
 
 @pytest.mark.parametrize(

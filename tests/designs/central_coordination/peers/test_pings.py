@@ -45,7 +45,7 @@ def pinged(delays: list[int], failed: int) -> tuple[str, int]:
         lost = max(lost, consumer.lost_pings)
         for action in actions:
             if isinstance(action, Close):
-                return action.why, lost
+                return action.reason, lost
             if not isinstance(action, Send):
                 continue
             assert read_request(action.data[4:])[0] == "Ping"

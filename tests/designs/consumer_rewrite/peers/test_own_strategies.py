@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.designs.consumer_rewrite.peers.own_strategies import with_own
+from barnabas.designs.consumer_rewrite.peers.own_strategies import with_listed
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES, Partition
 from barnabas.designs.options import from_options
@@ -49,7 +49,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_functions_and_classes_stand_beside_those_there_are(mine: str) -> None:
-    found = with_own(f"plain:{mine}.plain , all:{mine}.Everything")
+    found = with_listed(f"plain:{mine}.plain , all:{mine}.Everything")
     assert list(found) == [*STRATEGIES, "plain", "all"]
     consumers: Sequence[tuple[str, frozenset[str]]] = [("a", frozenset("t")), ("b", frozenset("t"))]
     topics: Mapping[str, int] = {"t": 2}

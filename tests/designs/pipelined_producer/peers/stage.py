@@ -7,9 +7,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.pipelined_producer.peers import actions
-from barnabas.designs.pipelined_producer.peers.actions import Heard, Select, Takes
+from barnabas.designs.pipelined_producer.peers.actions import ReadResult, Select, WriteResult
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event, Outcome
 from barnabas.designs.pipelined_producer.peers.intake import Intake
 from barnabas.designs.pipelined_producer.peers.loop import Loop
@@ -40,9 +40,9 @@ class Cluster:
 
     def __init__(self, nodes: int = 2, topics: dict[str, int] | None = None) -> None:
         self.brokers = {node: Broker(self, node) for node in range(1, nodes + 1)}
-        self.leaders: dict[Place, int] = {}
+        self.leaders: dict[TopicPartition, int] = {}
         self.topic_errors: dict[str, int] = {}
-        self.logs: dict[Place, list[bytes]] = defaultdict(list)
+        self.logs: dict[TopicPartition, list[bytes]] = defaultdict(list)
         for topic, partitions in (topics or {"t": 2}).items():
             for number in range(partitions):
                 self.leaders[topic, number] = number % nodes + 1
@@ -194,7 +194,7 @@ class Stage:
             self._do(action)
         return bool(actions)
 
-    def _readable(self) -> Heard:
+    def _readable(self) -> ReadResult:
         lost: set[int] = set()
         for node, (_, port) in list(self._connecting.items()):
             if port - 9000 in self.refused or port - 9000 not in self.cluster.brokers:
@@ -209,14 +209,14 @@ class Stage:
                 del wire.answers[: self._chunk]
             elif wire.closed:
                 lost.add(node)
-        return Heard(arrived, lost)
+        return ReadResult(arrived, lost)
 
-    def _writable(self) -> Takes:
+    def _writable(self) -> WriteResult:
         connected = list(self._connecting)
         for node, (_, port) in self._connecting.items():
             self.wires[node] = Wire(self.cluster.brokers[port - 9000])
         self._connecting.clear()
-        return Takes(self._ready(), connected)
+        return WriteResult(self._ready(), connected)
 
     def _do(self, action: Any) -> None:
         match action:
@@ -290,7 +290,7 @@ def numbered(count: int) -> Iterator[bytes]:
     return (b"%d" % number for number in range(count))
 
 
-def parts(frame: Frame) -> dict[Place, int]:
+def parts(frame: Frame) -> dict[TopicPartition, int]:
     """The partitions of a Produce request, and how many records each has."""
     return {
         (topic["name"], part["index"]): sum(1 for batch in read(part["records"]) for _ in batch)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.designs.dialogue import Dialogue
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.pipelined_producer.peers.batch import collate
 from barnabas.designs.pipelined_producer.peers.event import Event
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
@@ -96,7 +96,7 @@ VALUES = st.one_of(st.none(), st.binary(max_size=300))
 )
 @settings(deadline=None)
 def test_no_batch_and_no_request_is_ever_larger_than_its_limit(
-    batches: dict[Place, list[tuple[bytes | None, bytes | None]]],
+    batches: dict[TopicPartition, list[tuple[bytes | None, bytes | None]]],
     version: int,
     batch_bytes: int,
     request_bytes: int,

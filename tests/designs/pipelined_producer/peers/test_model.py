@@ -144,7 +144,7 @@ class Producing(RuleBasedStateMachine):
         assert reported.keys() <= {id(event) for event in self.accepted}
         for outcome in self.stage.outcomes:
             if outcome.problem is None:
-                log = self.stage.cluster.logs[outcome.event.place]
+                log = self.stage.cluster.logs[outcome.event.topic_partition]
                 assert log[outcome.offset] == outcome.event.value
 
     @invariant()

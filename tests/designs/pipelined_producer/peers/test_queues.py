@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event
 from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
 
@@ -27,7 +27,7 @@ def event(
     return Event(topic, None, value, at, partition, size=size)
 
 
-def values(batches: dict[Place, list[Event]]) -> dict[Place, list[object]]:
+def values(batches: dict[TopicPartition, list[Event]]) -> dict[TopicPartition, list[object]]:
     return {place: [one.value for one in events] for place, events in batches.items()}
 
 
@@ -91,13 +91,13 @@ def test_nothing_is_lost_doubled_or_overtaken(make: Make, script: list[tuple[obj
     queues = make(20, LARGE)
     put: list[Event] = []
     taken: list[Event] = []
-    first: dict[Event, Place] = {}
-    batched: dict[Place, list[Event]] = {}
+    first: dict[Event, TopicPartition] = {}
+    batched: dict[TopicPartition, list[Event]] = {}
     for what, *how in script:
         if what == "put":
             topic, partition, keyed = how
             one = Event(str(topic), "k" if keyed else None, len(put), 0.0, int(str(partition)))
-            first[one] = one.place
+            first[one] = one.topic_partition
             if queues.put(one):
                 put.append(one)
         elif what in ("take", "put back"):
@@ -121,7 +121,7 @@ def test_nothing_is_lost_doubled_or_overtaken(make: Make, script: list[tuple[obj
     left = queues.remove(lambda _: True)
     assert sorted(str(one.value) for one in taken + left) == sorted(str(one.value) for one in put)
     for place, events in batched.items():
-        gone = [e for e in taken if e.place == place]
+        gone = [e for e in taken if e.topic_partition == place]
         assert gone == events[: len(gone)]
         for kind in {(first[e], e.key) for e in events}:
             own = [int(str(e.value)) for e in events if (first[e], e.key) == kind]

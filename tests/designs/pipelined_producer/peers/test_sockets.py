@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from barnabas.designs.pipelined_producer.peers.actions import Heard, Takes
+from barnabas.designs.pipelined_producer.peers.actions import ReadResult, WriteResult
 from barnabas.designs.pipelined_producer.peers.sockets import Endpoint, Lookup, Sockets
 from tests.waiting import SOON
 
@@ -58,7 +58,7 @@ def connect(sockets: Sockets, *nodes: int) -> None:
     """Select in turns until these are connected, and find nothing else."""
     found: set[int] = set()
     while found != set(nodes):
-        assert sockets.readable((), SOON) == Heard({}, set())
+        assert sockets.readable((), SOON) == ReadResult({}, set())
         takes = sockets.writable(())
         assert takes.writable == set()
         found.update(takes.connected)
@@ -80,12 +80,12 @@ def test_an_address_is_connected_to_written_to_and_read(
     there, _ = listener.accept()
     with there:
         sockets.readable({1}, SOON)
-        assert sockets.writable({1}) == Takes({1}, [])
-        assert sockets.writable(()) == Takes(set(), [])
+        assert sockets.writable({1}) == WriteResult({1}, [])
+        assert sockets.writable(()) == WriteResult(set(), [])
         assert sockets.write(1, memoryview(b"question")) == 8
         assert there.recv(100) == b"question"
         there.sendall(b"answer")
-        assert sockets.readable((), SOON) == Heard({1: b"answer"}, set())
+        assert sockets.readable((), SOON) == ReadResult({1: b"answer"}, set())
     assert sockets.readable((), SOON).lost == {1}
 
 
@@ -156,7 +156,7 @@ def test_the_next_attempt_goes_on_behind_one_that_was_given_up(
             one.connect_ex(full.getsockname())
         sockets.connect(1, ("name", 9))
         while not names or 1 not in sockets._connecting:
-            assert sockets.readable((), SOON) == Heard({}, set())
+            assert sockets.readable((), SOON) == ReadResult({}, set())
         assert sockets.writable(()).connected == []
         sockets.close(1)
         sockets.connect(1, ("name", 9))
@@ -171,4 +171,4 @@ def test_the_bell_ends_a_select(made: Callable[[Lookup], Sockets]) -> None:
     sockets = made(unasked)
     for _ in range(100_000):  # more than it holds
         sockets.ring()
-    assert sockets.readable((), SOON) == Heard({}, set())
+    assert sockets.readable((), SOON) == ReadResult({}, set())

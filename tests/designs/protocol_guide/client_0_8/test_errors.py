@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import pytest
 
-from barnabas.designs.leaders import Place, cluster, metadata
+from barnabas.designs.leaders import TopicPartition, cluster, metadata
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, requests
 from barnabas.designs.protocol_guide.client_0_8.message_sets import write
 from barnabas.harness import Harness
@@ -45,7 +45,7 @@ class Bench(NamedTuple):
 
     kafka: ApacheCluster
     client: Client
-    place: Place
+    place: TopicPartition
 
     @property
     def leader(self) -> int:

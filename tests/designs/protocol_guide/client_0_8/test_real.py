@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from barnabas.designs.leaders import Place
+from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.protocol_guide.client_0_8 import (
     LATEST,
     Client,
@@ -25,7 +25,9 @@ UNSUPPORTED = "Received request for api with key {}"
 """What 4.3.1's log says of a request in a version that it does not take."""
 
 
-def values(client: Client, place: Place, begin: int = 0, end: int = 0) -> list[bytes | None]:
+def values(
+    client: Client, place: TopicPartition, begin: int = 0, end: int = 0
+) -> list[bytes | None]:
     """What one Fetch gives, or all up to an offset: brokers may give less than there is."""
     read: list[bytes | None] = []
     while not read or begin + len(read) < end:

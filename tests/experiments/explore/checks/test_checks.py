@@ -24,7 +24,7 @@ from barnabas.experiments.explore.checks.written import (
     reordered,
 )
 from barnabas.experiments.explore.history import Consumer, Event, History
-from barnabas.experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.log import Log, LoggedRecord
 from tests.experiments.explore.checks.told import (
     CAREFUL,
     FROM_THE_START,
@@ -149,7 +149,7 @@ ROWS: dict[str, tuple[Check, Log, tuple[Event, ...], str]] = {
     "with a gap": (reordered, log("a", "c"), (sent("a"), sent("b"), sent("c")), ""),
     "repeated": (reordered, log("a", "b", "a"), (sent("a"), sent("b")), ""),
     "in other partitions": (
-        reordered, Log([Logged(T, 0, 0, "b"), Logged(T, 1, 0, "a")]), (sent("a"), sent("b")), ""),
+        reordered, Log([LoggedRecord(T, 0, 0, "b"), LoggedRecord(T, 1, 0, "a")]), (sent("a"), sent("b")), ""),
     "of other producers": (
         reordered, log("b", "a"), (sent("a", producer="one"), sent("b", producer="two")), ""),
     "aborted is not sent": (
@@ -245,13 +245,13 @@ def test_nothing_was_said_and_nothing_is_there() -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["plain", "committed", "aborted"]))))
 def test_a_cluster_and_a_client_that_do_as_they_should(records: list[tuple[int, str]]) -> None:
     events: list[Event] = [CAREFUL]
-    held: list[Logged] = []
+    held: list[LoggedRecord] = []
     ends = [0, 0, 0]
     for number, (partition, kind) in enumerate(records):
         name, transaction = f"r{number}", None if kind == "plain" else f"t{number}"
         offset = ends[partition]
         ends[partition] += 1 if transaction is None else 2  # and a marker
-        held.append(Logged(T, partition, offset, name, kind != "aborted"))
+        held.append(LoggedRecord(T, partition, offset, name, kind != "aborted"))
         events += [sent(name, transaction), acknowledged(name, offset, partition)]
         if transaction is not None:
             events.append(committed(transaction) if kind == "committed" else aborted(transaction))

@@ -18,7 +18,7 @@ from barnabas.experiments.explore.history import (
     Sent,
     Transaction,
 )
-from barnabas.experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.log import Log, LoggedRecord
 
 T = "orders"
 
@@ -70,7 +70,7 @@ SHARING_TOO = Consumer(consumer="u", group="h", share=True)
 def log(*names: str, undone: Sequence[int] = (), undecided: Sequence[int] = ()) -> Log:
     """A log of one partition: ids from offset 0 on; which offsets are not (or not yet) visible."""
     return Log(
-        Logged(
+        LoggedRecord(
             T, 0, offset, name, False if offset in undone else None if offset in undecided else True
         )
         for offset, name in enumerate(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from barnabas.experiments.clients.meeting import may_meet
+from barnabas.experiments.clients.relevance import may_affect
 from barnabas.experiments.library import find
 from barnabas.proxy.scenario.file import load
 
@@ -13,7 +13,7 @@ GROUP = {("Fetch", 18), ("FindCoordinator", 6), ("Heartbeat", 4), ("JoinGroup", 
 
 
 def meets(scenario: str, asked: set[tuple[str, int]]) -> bool:
-    return may_meet(load(find(Path(scenario))), asked)
+    return may_affect(load(find(Path(scenario))), asked)
 
 
 def test_a_fault_that_would_never_end_is_not_met() -> None:

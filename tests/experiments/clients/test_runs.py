@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.running import UNANSWERED, Ended, Watch, heard, run
-from barnabas.experiments.clients.started import MIB, Stopped
+from barnabas.experiments.clients.client_process import MIB, RunStopped
+from barnabas.experiments.clients.runs import UNANSWERED, RunResult, Watch, parse_line, run
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
@@ -29,7 +29,7 @@ SENT = b'{"event": "sent", "id": "produce", "topic": "t"}\n'
 RAISES = 'print(json.dumps({"number": 1, "raised": {"class": "a.B", "message": "no"}}))'
 
 
-def ran(tmp_path: Path, code: str, limit: float = 60) -> Ended:
+def ran(tmp_path: Path, code: str, limit: float = 60) -> RunResult:
     program = Program([sys.executable, "-c", TELLS + code])
     watch = Watch(limit, threading.Event())
     return run(program, "produce", ASKED, tmp_path / "output.txt", watch)
@@ -81,7 +81,7 @@ def test_all_can_be_ended(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
     program = Program([sys.executable, "-c", "import time; time.sleep(600)"])
-    with pytest.raises(Stopped):
+    with pytest.raises(RunStopped):
         run(program, "produce", ASKED, tmp_path / "output.txt", Watch(600, stop))
 
 
@@ -129,7 +129,7 @@ def test_what_it_prints_beside_is_kept_up_to_a_size_and_so_it_says(tmp_path: Pat
     [b"[" * 100_000 + b"]" * 100_000, b'{"event":' * 100_000, b'{"event": "\xff"}', b"9" * 5000],
 )
 def test_what_can_t_be_read_is_none_of_its_lines(line: bytes) -> None:
-    assert heard(line) == {}
+    assert parse_line(line) == {}
 
 
 LEAVES = """
@@ -151,7 +151,7 @@ def test_one_that_has_ended_is_not_waited_for_and_what_it_started_ends(
 RUNS = """
 import sys, threading
 from pathlib import Path
-from barnabas.experiments.clients.running import Watch, run
+from barnabas.experiments.clients.runs import Watch, run
 from barnabas.peers.clients.client import Program
 here = Path(sys.argv[1])
 program = Program([sys.executable, "-c", sys.argv[2], str(here / "pid")])

@@ -1,5 +1,4 @@
-"""A client's program that was started: its lines as they come, within bounds, and its end with all that it
-started."""
+"""A started client's program: its lines, within limits, and its end with all its child processes."""
 
 from __future__ import annotations
 
@@ -19,57 +18,63 @@ from typing import Any, BinaryIO, Final, Self
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
-LOOK: Final = 0.2
-"""Seconds between two looks whether it is to end."""
+CHECK_INTERVAL: Final = 0.2
+"""Seconds between two checks for the end."""
 
-SOON: Final = 5.0
-"""Seconds in which a process that was killed is gone, and one that ended has said what it had to say."""
+EXIT_TIMEOUT: Final = 5.0
+"""Seconds until a killed process is gone, and until an exited one's output is complete."""
 
 MIB: Final = 1 << 20
 
 LINE: Final = MIB
 """Bytes of a line."""
 
-BESIDE: Final = 16 * MIB
-"""Bytes that are kept of what it prints beside its lines."""
+ERROR_OUTPUT_LIMIT: Final = 16 * MIB
+"""Bytes to keep of its output other than lines."""
 
 _CHUNK: Final = 1 << 16
 
 _MARK: Final = "BARNABAS_CLIENT"
-"""In the environment of all that it starts, also of what leaves its process group."""
+"""An environment variable of all processes that it starts, also of those that leave its process group."""
 
 
-class Stopped(Exception):
-    """Somebody wants it all to end."""
+class RunStopped(Exception):
+    """The run was stopped."""
 
 
 class PrintedTooMuchError(Exception):
-    """It prints more than can be anything to us."""
+    """The program's output exceeds a limit."""
 
 
-class Started:
-    """From `with` to its end.
+class ClientProcess:
+    """A client's program from `with` to its end.
 
-    asked: what it is to do: its only line of stdin. beside: where its stderr goes; None: to ours. most: bytes
-    that it may print. Raises OSError if it can't be started.
+    Args:
+        program: the client.
+        task: the only line of its stdin.
+        errors: file for its stderr; None: this process's.
+        most: limit of its output in bytes.
+
+    Raises:
+        OSError: It can't be started.
     """
 
     def __init__(
         self,
         program: Program,
-        asked: Mapping[str, Any],
-        beside: BinaryIO | None = None,
+        task: Mapping[str, Any],
+        errors: BinaryIO | None = None,
         most: float = float("inf"),
     ) -> None:
-        self._beside, self._most = beside, most
-        self._printed, self._kept, self._part = 0, 0, b""
+        self._error_file, self._most = errors, most
+        self._printed, self._error_bytes, self._part = 0, 0, b""
         self._late = False
         self._mark = secrets.token_hex(8)
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=None if beside is None else subprocess.PIPE,
+            stderr=None if errors is None else subprocess.PIPE,
             env={**os.environ, **program.environment, _MARK: self._mark},
         )
         self._pipes = selectors.DefaultSelector()
@@ -77,14 +82,14 @@ class Started:
             if pipe is not None:
                 self._pipes.register(pipe, selectors.EVENT_READ)
         if self._process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError), self._process.stdin as told:
-                told.write(json.dumps(asked).encode() + b"\n")
+            with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
+                stdin.write(json.dumps(task).encode() + b"\n")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it with all that it started."""
+        """End the program and all processes that it started."""
         processes.end(self._process)
         _sweep(f"{_MARK}={self._mark}".encode())
         self._pipes.close()
@@ -94,35 +99,38 @@ class Started:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return the process id."""
         return self._process.pid
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None: it has not ended by itself."""
+        """Return the exit code; None: it has not exited by itself."""
         return None if self._late else self._process.poll()
 
     def dump(self) -> None:
-        """Have it say where it is, and end."""
+        """Make the program print its stacks and exit (SIGQUIT)."""
         self._late = True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGQUIT)
 
     def lines(self, limit: float, stop: threading.Event) -> Iterator[bytes]:
-        """Its lines until it has ended, at most so many seconds. What holds its stdout longer than it lives
-        is not waited for. Raises PrintedTooMuchError, Stopped."""
-        until, ended = time.monotonic() + limit, False
-        while time.monotonic() < until:
+        """Yield lines until the program exits, for at most `limit` seconds.
+
+        Child processes that hold its stdout longer are not waited for. Raises PrintedTooMuchError and
+        RunStopped.
+        """
+        deadline, ended = time.monotonic() + limit, False
+        while time.monotonic() < deadline:
             if stop.is_set():
-                raise Stopped
+                raise RunStopped
             if not ended and self._process.poll() is not None:
-                ended, until = True, min(until, time.monotonic() + SOON)
+                ended, deadline = True, min(deadline, time.monotonic() + EXIT_TIMEOUT)
             if not self._pipes.get_map():
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(LOOK)
+                    self._process.wait(CHECK_INTERVAL)
                     break
                 continue
-            ready = self._pipes.select(0 if ended else LOOK)
+            ready = self._pipes.select(0 if ended else CHECK_INTERVAL)
             if ended and not ready:
                 break
             for key, _ in ready:
@@ -147,12 +155,14 @@ class Started:
 
     def _keep(self, data: bytes) -> None:
         self._count(data)
-        if self._beside is None or self._kept > BESIDE:
+        if self._error_file is None or self._error_bytes > ERROR_OUTPUT_LIMIT:
             return
-        self._beside.write(data[: BESIDE - self._kept])
-        self._kept += len(data)
-        if self._kept > BESIDE:
-            self._beside.write(f"\n(more than {BESIDE // MIB} MiB: not kept)\n".encode())
+        self._error_file.write(data[: ERROR_OUTPUT_LIMIT - self._error_bytes])
+        self._error_bytes += len(data)
+        if self._error_bytes > ERROR_OUTPUT_LIMIT:
+            self._error_file.write(
+                f"\n(more than {ERROR_OUTPUT_LIMIT // MIB} MiB: not kept)\n".encode()
+            )
 
     def _count(self, data: bytes) -> None:
         self._printed += len(data)
@@ -161,7 +171,10 @@ class Started:
 
 
 def _sweep(mark: bytes) -> None:
-    """End what left the process group, where /proc tells what a process has in its environment."""
+    """Kill processes outside the process group that have the mark in their environment.
+
+    Only /proc shows the environment of processes.
+    """
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if mark in environment.read_bytes().split(b"\0"):

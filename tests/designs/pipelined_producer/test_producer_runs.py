@@ -7,7 +7,7 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.designs.pipelined_producer.experiments import handlers as pipelined_handlers
 from barnabas.designs.pipelined_producer.experiments import metadata as pipelined_metadata
-from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.experiments import producer_runs
 from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
 from barnabas.designs.protocol_guide.client_0_8.topics import make_topic
 from barnabas.peers.embedded import EmbeddedCluster
@@ -27,12 +27,12 @@ def told(*offsets: int, partition: int = 0) -> list[Outcome]:
 
 
 def test_order_is_that_of_offsets_in_each_partition() -> None:
-    assert producing.in_order(told(0, 1, 5))
-    assert not producing.in_order(told(0, 2, 1))
-    assert producing.in_order([*told(5, 6), *told(1, 2, partition=1)])
+    assert producer_runs.in_order(told(0, 1, 5))
+    assert not producer_runs.in_order(told(0, 2, 1))
+    assert producer_runs.in_order([*told(5, 6), *told(1, 2, partition=1)])
     refused = told(0, 2, 1)
     refused[1] = refused[1]._replace(problem="expired")
-    assert producing.in_order(refused)
+    assert producer_runs.in_order(refused)
 
 
 def test_a_run_and_what_its_capture_says(tmp_path: Path) -> None:
@@ -46,13 +46,13 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
             address = host, int(port)
             make_topic([address], "t")
             settings = Settings(in_flight=3, batch_messages=2)
-            found = producing.produce(address, "mine", settings, "t", range(4), 60)
+            found = producer_runs.produce(address, "mine", settings, "t", range(4), 60)
         assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
         assert found["seconds"] > 0.1
-        exchanges = producing.produced(proxy.capture)["mine"]
-    assert producing.most_under_way(exchanges, by_connection=True) <= 3
+        exchanges = producer_runs.produced(proxy.capture)["mine"]
+    assert producer_runs.most_under_way(exchanges, by_connection=True) <= 3
     leaders = len({one.broker for one in exchanges})  # librdkafka's mock draws them
-    assert producing.most_under_way(exchanges, by_connection=False) <= 3 * leaders
+    assert producer_runs.most_under_way(exchanges, by_connection=False) <= 3 * leaders
 
 
 def test_requests_are_in_flight_from_their_beginning_until_their_answers() -> None:
@@ -66,9 +66,9 @@ def test_requests_are_in_flight_from_their_beginning_until_their_answers() -> No
             (30, 2, None),
         )
     ]
-    found = producing.seen(exchanges)
+    found = producer_runs.in_flight_counts(exchanges)
     assert found == {"requests": 5, "in_flight": 2, "in_flight_total": 3}
-    assert producing.most_under_way([], by_connection=True) == 0
+    assert producer_runs.most_under_way([], by_connection=True) == 0
 
 
 @pytest.mark.parametrize("case", pipelined_metadata.CASES)

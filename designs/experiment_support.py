@@ -19,7 +19,7 @@ from barnabas.specs.dialects import dialect
 
 SCENARIO: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
 PATIENCE: Final = 60.0
-"""Seconds after which a condition is given up."""
+"""The longest wait for a condition in seconds."""
 
 
 class Trap:
@@ -28,7 +28,7 @@ class Trap:
     def __init__(self) -> None:
         self.sprung = asyncio.Event()
         self.died_at = 0
-        """When the coordinator was stopped, in ns since the epoch."""
+        """The time at which the coordinator was stopped, in ns since the epoch."""
         self._node = self._left = 0
         self._matches: Callable[[Any], bool] = bool
 
@@ -38,7 +38,7 @@ class Trap:
         self.sprung.clear()
 
     def watch(self, node: int, action: Any) -> None:
-        """Look at an action before its broker takes it. Raises CancelledError to stop the broker."""
+        """Inspect an action before its broker performs it. Raises CancelledError to stop the broker."""
         if self._left and node == self._node and self._matches(action):
             self._left -= 1
             if not self._left:
@@ -51,7 +51,7 @@ class Trap:
 async def passing(
     bench: Bench, brokers: Iterable[Address], dialect: str, name: str = "proxy"
 ) -> AsyncIterator[Between]:
-    """Run a proxy in front of brokers of this event loop, which goes on. name: of a new folder."""
+    """Run a proxy in front of brokers of this event loop. name: of a new folder."""
     servers = ",".join(f"{host}:{port}" for host, port in brokers)
     manager = bench.between(servers, SCENARIO.format(dialect=dialect), name)
     proxy = await asyncio.to_thread(manager.__enter__)
@@ -97,33 +97,33 @@ async def rounds(
             await asyncio.gather(*(work([(at, arm) for at in range(count)]) for arm in arms))
         else:
             await work(itertools.product(range(count), arms))
-    return runs, seen(proxy, dialect)
+    return runs, captured_exchanges(proxy, dialect)
 
 
-async def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait until a condition holds. Raises TimeoutError with `what`."""
+async def until(condition: Callable[[], bool], awaited: str) -> None:
+    """Wait until a condition holds. Raises TimeoutError with `awaited`."""
     try:
         async with asyncio.timeout(PATIENCE):
             while not condition():  # noqa: ASYNC110 - of many things, which have no event
                 await asyncio.sleep(0.002)
     except TimeoutError:
-        raise TimeoutError(f"{what} does not come about") from None
+        raise TimeoutError(f"{awaited} does not come about") from None
 
 
-def seen(proxy: Between, name: str) -> list[DialectExchange]:
+def captured_exchanges(proxy: Between, name: str) -> list[DialectExchange]:
     """Return the exchanges in a proxy's capture, read with a dialect, in the order of their requests."""
-    found = DialectConversations(dialect(name)).exchanges(CaptureReader(proxy.capture))
-    return sorted(map(DialectExchange.of, found), key=lambda one: one.ts)
+    exchanges = DialectConversations(dialect(name)).exchanges(CaptureReader(proxy.capture))
+    return sorted(map(DialectExchange.of, exchanges), key=lambda exchange: exchange.ts)
 
 
 def of_group(
     exchanges: Iterable[DialectExchange], group: str, begin: int, end: int, apis: Sequence[str] = ()
 ) -> list[DialectExchange]:
-    """Return the exchanges of a group's clients, GROUP-NAME, in a time (ns), of some APIs or of all."""
+    """Return the exchanges of a group's clients, GROUP-NAME, within a time (ns), of some APIs or all."""
     return [
-        one
-        for one in exchanges
-        if one.client.startswith(f"{group}-")
-        and begin <= one.ts <= end
-        and (not apis or one.api in apis)
+        exchange
+        for exchange in exchanges
+        if exchange.client.startswith(f"{group}-")
+        and begin <= exchange.ts <= end
+        and (not apis or exchange.api in apis)
     ]

@@ -1,4 +1,4 @@
-"""A broker on which many groups run at once through a proxy, and all that is known of each group."""
+"""A broker on which many groups run at once through a proxy, and the evidence of each group."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, passed
+from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, timed_exchanges
+from barnabas.designs.rebalances.figures import Run
 from barnabas.designs.rebalances.java.client import FollowingClient
-from barnabas.designs.rebalances.judging import Run
 from barnabas.experiments.experiment import Bench
 from barnabas.peers.apache import ApacheCluster, JavaOptions
 
 TOPIC = "records"
 PATIENCE = 300.0
-"""Seconds that a broker may take to start: campaigns are run where others run too."""
+"""Seconds that a broker may take to start: campaigns run on busy machines, too."""
 
 
 class Bed:
@@ -39,9 +39,9 @@ class Bed:
                 )
             )
             client = self._client(stack, self.version)
-            client.administer("create", topic=TOPIC, partitions=2)
+            client.create_topic(TOPIC, 2)
             numbers = [(number % 2, number // 2) for number in range(arms.RECORDS)]
-            values = [b"%d-%d" % one for one in numbers]
+            values = [b"%d-%d" % record_number for record_number in numbers]
             client.produce(TOPIC, values, partitions=[partition for partition, _ in numbers])
             self._stack = stack.pop_all()
         return self
@@ -81,22 +81,22 @@ class Bed:
         with self._between(name, scenario) as (bootstrap, capture):
             settings = {"bootstrap.servers": bootstrap}
             count = arms.RECORDS
-            seen = java.follow(TOPIC, count, list(groups.values()), settings=settings)
+            events_of_groups = java.follow(TOPIC, count, list(groups.values()), settings=settings)
         with log.open("rb") as file:
             file.seek(begin)
             served, turns = broker_log.read(file.read().decode(errors="replace").splitlines())
         offsets = broker_log_reader.read(broker_log_reader.segments(log.parent))
-        exchanges = [] if capture is None else passed.read(capture)
+        exchanges = [] if capture is None else timed_exchanges.read(capture)
         return [
             Run(
                 name,
-                dict(zip((letter(one) for one in members), told, strict=True)),
-                [one for one in exchanges if one.group == name],
-                [one for one in served if one.client_id.startswith(f"{name}.")],
-                [one for one in turns if one.group == name],
+                dict(zip((letter(item) for item in members), events, strict=True)),
+                [item for item in exchanges if item.group == name],
+                [item for item in served if item.client_id.startswith(f"{name}.")],
+                [item for item in turns if item.group == name],
                 offsets.get(name, []),
             )
-            for (name, members), told in zip(groups.items(), seen, strict=True)
+            for (name, members), events in zip(groups.items(), events_of_groups, strict=True)
         ]
 
     @contextmanager

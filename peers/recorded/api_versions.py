@@ -1,4 +1,4 @@
-"""ApiVersions as the broker of a capture answers it: it offers what was recorded, and no more."""
+"""ApiVersions responses with the recorded versions only."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from barnabas.specs.registry import api
 FEATURES_SINCE: Final = 3
 
 
-def offered(
+def api_versions_response(
     version: int,
     recorded: Mapping[int, tuple[int, int]],
     features: Mapping[str, int] = MappingProxyType({}),
 ) -> bytes:
-    """The response's body. recorded: API key -> first and last version. features: name -> the level that is
-    finalized (KIP-584; 0: none is), which versions from v3 on say.
+    """Return the body of an ApiVersions response.
 
-    A request newer than any known is answered in v0 with error 35, as brokers do (KIP-511). ApiVersions
-    itself is offered as a whole unless `recorded` has it. Produce is offered from v0 on, since librdkafka
-    takes a broker for older than 0.10 otherwise.
+    A request in an unknown version gets error 35 in v0, as brokers respond (KIP-511). All versions of
+    ApiVersions itself are listed, unless `recorded` has it. Produce starts at v0, since librdkafka takes a
+    broker for older than 0.10 otherwise.
 
-    >>> body = offered(0, {3: (9, 12)})
+    Args:
+        version: of the request.
+        recorded: first and last version by API key.
+        features: finalized level by name (KIP-584; 0: none), included from v3 on.
+
+    >>> body = api_versions_response(0, {3: (9, 12)})
     >>> api("ApiVersions").response.codec(0).decode(body)["api_keys"][0]
     {'api_key': 3, 'min_version': 9, 'max_version': 12}
     """

@@ -1,4 +1,4 @@
-"""Scenarios that cut the connection at one exchange each, made of a run without faults, as `explore` does."""
+"""Scenarios that cut the connection at one exchange of a run without faults each, as `explore` does."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from pathlib import Path
 from barnabas.captures.capture import open_capture
 from barnabas.experiments.explore.cuts import CUTS, cuts, scenario_text, slug
 from barnabas.experiments.explore.plan import Planned, plan
-from barnabas.experiments.explore.recording import Step, seen, steps
+from barnabas.experiments.explore.recording import Step, recorded, steps
 from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.specs.registry import key_of
 
 
 def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
-    """At most so many, with their names: `cut-Produce-1-after-the-broker-has-it` is about a client's first
-    Produce. All APIs get their turn: the first exchange of each at one moment, then at the others, then the
-    last and the middle ones. Raises OSError."""
-    found = steps(map(seen, open_capture(capture).exchanges()), "").steps
-    chosen = plan(found, cuts(CUTS, "cuts"), per_api=limit, limit=limit * len(found))
+    """Return at most `limit` scenarios, with names.
+
+    `cut-Produce-1-after-the-broker-has-it` cuts the connection at a client's first Produce. The APIs
+    alternate: first the first exchange of each at one moment, then at the other moments, then the last and
+    the middle exchanges.
+
+    Raises:
+        OSError: The capture can't be read.
+    """
+    exchanges = steps(map(recorded, open_capture(capture).exchanges()), "").steps
+    chosen = plan(exchanges, cuts(CUTS, "cuts"), per_api=limit, limit=limit * len(exchanges))
     return [
         (
             f"cut-{step.api}-{step.request + 1}-{slug(cut.name)}",
@@ -31,12 +37,15 @@ def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
 
 
 def in_turn(runs: Iterable[Planned]) -> list[Planned]:
-    """The first exchange of each API once, each at another moment than that of the API before; the same
-    exchanges at their other moments; then the next exchange of each API."""
+    """Order runs so that APIs and moments alternate.
+
+    First comes the first exchange of each API, each at another moment than the API before; then the same
+    exchanges at their other moments; then the next exchange of each API.
+    """
     groups: dict[Step, list[Planned]] = {}
-    for one in runs:
-        groups.setdefault(one.step, []).append(one)
-    # in an order that does not hang on which of two is asked first
+    for planned in runs:
+        groups.setdefault(planned.step, []).append(planned)
+    # the order must not depend on which of two concurrent requests is the first
     apis = sorted(
         {(step.client, step.api) for step in groups}, key=lambda api: (api[0], key_of(api[1]))
     )
@@ -50,4 +59,4 @@ def in_turn(runs: Iterable[Planned]) -> list[Planned]:
         rows.setdefault(before[api], []).append(group[first:] + group[:first])
         before[api] += 1
     turns = (turn for row in rows.values() for turn in zip_longest(*row))
-    return [one for turn in turns for one in turn if one is not None]
+    return [planned for turn in turns for planned in turn if planned is not None]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from barnabas.experiments.explore.recording import Seen
-from barnabas.experiments.explore.recovery import recovery_ms
+from barnabas.experiments.explore.bench import recovery_ms
+from barnabas.experiments.explore.recording import RecordedExchange
 
 
 def one(
@@ -12,8 +12,8 @@ def one(
     error: str | None = "",
     client: str = "a",
     api: str = "Produce",
-) -> Seen:
-    return Seen(
+) -> RecordedExchange:
+    return RecordedExchange(
         ts=round(ts * 1e6),
         client_id=client,
         broker=1,

@@ -13,34 +13,30 @@ from barnabas.designs.results.plots import dots
 from barnabas.designs.results.runs import figures, group
 
 Figures = dict[str, Any]
-"""The figures of a run, see `judging`."""
+"""The figures of a run, see `figures.py`."""
 
 
-def complete(one: Figures) -> bool:
+def complete(run: Figures) -> bool:
     """Check that a run came to its rebalance, and that everything was read."""
-    stuck = any("TimeoutError" in death for death in one["died"])
-    return one["stall_ms"] is not None and not one["never"] and not stuck
+    stuck = any("TimeoutError" in death for death in run["died"])
+    return run["stall_ms"] is not None and not run["never"] and not stuck
 
 
-def puts_back(one: Figures) -> bool:
-    """Check whether the marked commit, or its repetition, is in the log behind a greater offset.
-
-    >>> puts_back({"kept": "0@30 revoked, 1@20 async-17, 0@20 async-17"}), puts_back({"kept": ""})
-    (True, False)
-    """
+def puts_back(run: Figures) -> bool:
+    """Check whether the marked commit, or its repetition, follows a greater offset in the log."""
     greatest: dict[str, int] = {}
-    for offset in filter(None, one["kept"].split(", ")):
-        place, mark = offset.split(" ", 1)
-        partition, _, at = place.partition("@")
+    for offset in filter(None, run["kept"].split(", ")):
+        partition_offset, mark = offset.split(" ", 1)
+        partition, _, at = partition_offset.partition("@")
         before, greatest[partition] = greatest.get(partition, -1), int(at)
         if mark in (MARK, "again") and int(at) < before:
             return True
     return False
 
 
-def overtaken(one: Figures) -> str:
-    """Write whether the commit was overtaken: yes, no, or no join behind the commit."""
-    return "yes" if one["overtaken"] else "no" if one["exit"] or one["broker"] else "no join"
+def overtaken(run: Figures) -> str:
+    """Write whether the commit was overtaken: yes, no, or no join after the commit."""
+    return "yes" if run["overtaken"] else "no" if run["exit"] or run["broker"] else "no join"
 
 
 def spread_of(name: str) -> Column:
@@ -54,20 +50,23 @@ def twice_plots(runs: Iterable[Figures], title: str, *arm: str) -> dict[str, str
         f"twice-{version}-{protocol}": dots(
             f"{title}: Kafka {version}, {protocol}",
             "records",
-            {", ".join(words): figures(each, "twice") for words, each in group(own, *arm).items()},
+            {
+                ", ".join(words): figures(each, "twice")
+                for words, each in group(group_runs, *arm).items()
+            },
         )
-        for (version, protocol), own in group(runs, "version", "protocol").items()
+        for (version, protocol), group_runs in group(runs, "version", "protocol").items()
     }
 
 
 def rows(runs: Iterable[Figures]) -> list[tuple[str, str, list[Figures]]]:
     """Return the complete runs by arm, and by whether the commit was overtaken."""
-    found = [one for one in runs if complete(one)]
+    complete_runs = [run for run in runs if complete(run)]
     return [
-        (arm.name, order, own)
+        (arm.name, order, arm_runs)
         for arm in ARMS
         for order in ("yes", "no", "no join")
-        if (own := [o for o in found if (o["arm"], overtaken(o)) == (arm.name, order)])
+        if (arm_runs := [o for o in complete_runs if (o["arm"], overtaken(o)) == (arm.name, order)])
     ]
 
 
@@ -86,6 +85,6 @@ def spread(values: Iterable[float]) -> str:
     >>> spread([1, 1]), spread([1, 5, 3])
     ('1', '3 (1-5)')
     """
-    found = sorted(values)
-    middle = f"{statistics.median(found):g}"
-    return middle if found[0] == found[-1] else f"{middle} ({found[0]:g}-{found[-1]:g})"
+    ordered = sorted(values)
+    middle = f"{statistics.median(ordered):g}"
+    return middle if ordered[0] == ordered[-1] else f"{middle} ({ordered[0]:g}-{ordered[-1]:g})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.experiments.clients.cutting import in_turn
+from barnabas.experiments.clients.cut_scenarios import in_turn
 from barnabas.experiments.explore.cuts import CUTS, cuts
 from barnabas.experiments.explore.plan import plan
 from barnabas.experiments.explore.recording import Step

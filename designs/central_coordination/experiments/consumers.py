@@ -32,18 +32,18 @@ def registering(
 async def running(clients: list[Client]) -> AsyncIterator[None]:
     """Start consumers, and stop them at the end."""
     try:
-        for one in clients:
-            one.start()
+        for client in clients:
+            client.start()
         yield
     finally:
-        for one in clients:
-            await one.stop()
+        for client in clients:
+            await client.stop()
 
 
 def shared(clients: list[Client], count: int) -> bool:
-    """Check that the consumers own so many partitions, each once, and that each consumer has one."""
-    owned = [at for one in clients for at in one.partitions]
-    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
+    """Check that the consumers own `count` partitions, each once, and that each consumer has one."""
+    owned = [at for client in clients for at in client.partitions]
+    return len(owned) == len(set(owned)) == count and all(client.partitions for client in clients)
 
 
 class Reading:
@@ -51,15 +51,15 @@ class Reading:
 
     def __init__(self) -> None:
         self.behind: set[Partition] = set()
-        """Partitions that somebody began before the first record that nobody had read."""
+        """Partitions that were begun before the first unread record."""
         self.ahead: set[Partition] = set()
-        """Those that somebody began behind it."""
+        """Partitions that were begun after the first unread record."""
         self.paused: Client | None = None
-        """Who reads nothing."""
+        """The paused consumer."""
         self._read: dict[Partition, Counter[int]] = {}
 
     def begin(self, at: Partition, offset: int) -> None:
-        """Note where a consumer is told to start."""
+        """Note the offset at which a consumer is started."""
         following = max(self._read.get(at, ()), default=-1) + 1
         if offset < following:
             self.behind.add(at)
@@ -72,37 +72,41 @@ class Reading:
 
     @property
     def least(self) -> int:
-        """The number of records read of the partition with the fewest."""
-        return min((len(one) for one in self._read.values()), default=0)
+        """Return the number of records read of the partition with the fewest."""
+        return min((len(counts) for counts in self._read.values()), default=0)
 
     @property
     def twice(self) -> int:
-        """The number of reads of a record that had been read before."""
-        return sum(one.total() - len(one) for one in self._read.values())
+        """Return the number of reads of records that had been read before."""
+        return sum(counts.total() - len(counts) for counts in self._read.values())
 
     @property
     def missed(self) -> int:
-        """The number of records that were not read, in front of one that was."""
-        return sum(max(one) + 1 - len(one) for one in self._read.values())
+        """Return the number of unread records before a read one."""
+        return sum(max(counts) + 1 - len(counts) for counts in self._read.values())
 
 
 @contextlib.asynccontextmanager
-async def reading(found: Reading, *settings: ConsumerSettings) -> AsyncIterator[list[Client]]:
+async def reading(records: Reading, *settings: ConsumerSettings) -> AsyncIterator[list[Client]]:
     """Run consumers that read while they fetch."""
 
     def watch(action: ConsumerAction) -> None:
         if isinstance(action, StartFetchers):
             for at, offset in action.start.items():
-                found.begin(at, max(offset, 0))  # none is known: from the beginning
+                records.begin(at, max(offset, 0))  # no offset: from the beginning
 
-    clients = [Client(one, watch) for one in settings]
+    clients = [Client(client_settings, watch) for client_settings in settings]
 
     async def read() -> None:
         while True:
-            for one in clients:
-                for at, offset in () if one is found.paused else tuple(one.partitions.items()):
-                    found.read(at, offset)
-                    one.consumed(at, offset + 1)
+            for client_settings in clients:
+                for at, offset in (
+                    ()
+                    if client_settings is records.paused
+                    else tuple(client_settings.partitions.items())
+                ):
+                    records.read(at, offset)
+                    client_settings.consumed(at, offset + 1)
             await asyncio.sleep(EVERY_MS / 1e3)
 
     async with running(clients):

@@ -5,45 +5,47 @@ from __future__ import annotations
 import pytest
 
 from barnabas.designs.rebalances.arms import MARK
-from barnabas.designs.rebalances.broker_log import Turn
+from barnabas.designs.rebalances.broker_log import GroupEvent
 from barnabas.designs.rebalances.broker_log_reader import LoggedOffset
-from barnabas.designs.rebalances.judging import gives_up, judged
+from barnabas.designs.rebalances.figures import figures_of, gives_up
 from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT
 from tests.designs.rebalances.made import commit, fetch, offset_fetch, passed, run, served
 
 JOIN = passed("m", "JoinGroup", 8, 2.0)
-HELD = commit(7, 1.99, left=2.0, late=True, error="REBALANCE_IN_PROGRESS")
+HELD = commit(7, 1.99, forwarded_at=2.0, late=True, error="REBALANCE_IN_PROGRESS")
 
 
 def test_what_left_behind_the_join_was_overtaken_even_in_the_same_moment() -> None:
-    found = judged(run([HELD, JOIN]), "m")
+    found = figures_of(run([HELD, JOIN]), "m")
     assert (found["entry"], found["exit"], found["overtaken"]) == ("commit", "join", True)
     assert found["error"] == "REBALANCE_IN_PROGRESS"
 
 
 def test_what_left_before_the_join_was_not() -> None:
-    for early in (commit(7, 1.99), commit(7, 1.9, left=1.95, late=True), commit(7, 2.0)):
-        found = judged(run([early, JOIN]), "m")
+    for early in (commit(7, 1.99), commit(7, 1.9, forwarded_at=1.95, late=True), commit(7, 2.0)):
+        found = figures_of(run([early, JOIN]), "m")
         assert (found["exit"], found["overtaken"]) == ("commit", False)
 
 
 def test_a_join_that_was_sent_before_the_commit_is_another_one() -> None:
-    found = judged(run([passed("m", "JoinGroup", 3, 1.99), HELD]), "m")
+    found = figures_of(run([passed("m", "JoinGroup", 3, 1.99), HELD]), "m")
     assert (found["entry"], found["exit"], found["overtaken"]) == ("", "", False)
 
 
 def test_a_new_member_joins_for_good_with_its_second_request() -> None:
     first = passed("a", "JoinGroup", 2, 2.0, error="MEMBER_ID_REQUIRED")
     second = passed("a", "JoinGroup", 3, 2.2)
-    between = commit(7, 1.9, left=2.1, late=True)
-    assert judged(run([between, first, second]), "a")["exit"] == "commit"
-    assert judged(run([between._replace(left=2.2), first, second]), "a")["exit"] == "join"
+    between = commit(7, 1.9, forwarded_at=2.1, late=True)
+    assert figures_of(run([between, first, second]), "a")["exit"] == "commit"
+    assert (
+        figures_of(run([between._replace(forwarded_at=2.2), first, second]), "a")["exit"] == "join"
+    )
 
 
 def test_a_retry_is_compared_with_the_newer_commit() -> None:
     again, newer = commit(9, 2.2, "again"), commit(8, 2.1, "newer")
-    kept = (LoggedOffset(2.1, 0, 30, "newer"), LoggedOffset(2.2, 0, 20, "again"))
-    found = judged(run([commit(7, 2.0), newer, again], kept=kept), "newer")
+    offset_log = (LoggedOffset(2.1, 0, 30, "newer"), LoggedOffset(2.2, 0, 20, "again"))
+    found = figures_of(run([commit(7, 2.0), newer, again], offset_log=offset_log), "newer")
     assert (found["exit"], found["overtaken"], found["in_log"]) == ("join", True, True)
     assert found["kept"] == "0@30 newer, 0@20 again"
 
@@ -51,24 +53,25 @@ def test_a_retry_is_compared_with_the_newer_commit() -> None:
 def test_without_a_proxy_the_broker_s_log_says_the_order() -> None:
     first, marked = served(1, 1.0, 5, OFFSET_COMMIT), served(5, 2.0, 6, OFFSET_COMMIT)
     late = served(3, 1.9, 7, JOIN_GROUP)
-    assert judged(run([], log=(first, late, marked)), "m")["broker"] == "join"
-    found = judged(run([], log=(first, marked, late._replace(came=2.1))), "m")
+    assert figures_of(run([], log=(first, late, marked)), "m")["broker"] == "join"
+    found = figures_of(run([], log=(first, marked, late._replace(came=2.1))), "m")
     assert (found["broker"], found["overtaken"]) == ("commit", False)
     assert (
-        judged(run([], log=(first, marked, late._replace(came=2.0004))), "m")["broker"] == "same ms"
+        figures_of(run([], log=(first, marked, late._replace(came=2.0004))), "m")["broker"]
+        == "same ms"
     )
-    assert judged(run([], log=(first,)), "m")["broker"] == ""
+    assert figures_of(run([], log=(first,)), "m")["broker"] == ""
 
 
 def test_the_group_s_state_is_the_last_one_before_the_commit_was_answered() -> None:
     turns = (
-        Turn(2, 1.5, "g0000", "prepares"),
-        Turn(4, 2.0, "g0000", "stabilized"),
-        Turn(6, 2.1, "g0000", "assigned"),
-        Turn(7, 2.2, "g0000", "expired"),
+        GroupEvent(2, 1.5, "g0000", "prepares"),
+        GroupEvent(4, 2.0, "g0000", "stabilized"),
+        GroupEvent(6, 2.1, "g0000", "assigned"),
+        GroupEvent(7, 2.2, "g0000", "expired"),
     )
     log = (served(5, 2.0, 7, OFFSET_COMMIT), served(3, 1.9, 8, JOIN_GROUP))
-    found = judged(run([HELD, JOIN], log=log, turns=turns), "m")
+    found = figures_of(run([HELD, JOIN], log=log, turns=turns), "m")
     assert (found["state"], found["broker"]) == ("CompletingRebalance", "join")
     assert (found["rebalances"], found["ghosts"]) == (1, 1)
 
@@ -76,18 +79,18 @@ def test_the_group_s_state_is_the_last_one_before_the_commit_was_answered() -> N
 def test_where_the_new_owner_starts_is_held_against_the_log() -> None:
     kept = (LoggedOffset(1.0, 0, 10, "first"), LoggedOffset(2.45, 0, 20, MARK))
     exchanges = [HELD, JOIN, offset_fetch(2.42, 10), fetch(2.43, 10), fetch(2.6, 15)]
-    found = judged(run(exchanges, kept=kept), "m")
+    found = figures_of(run(exchanges, offset_log=kept), "m")
     assert (found["read_from"], found["log_had"], found["first_fetch"]) == (
         {"0": 10},
         {"0": 10},
         {"0": 10},
     )
     assert found["in_log"]
-    assert judged(run(exchanges, kept=kept[:1]), "m")["in_log"] is False
+    assert figures_of(run(exchanges, offset_log=kept[:1]), "m")["in_log"] is False
 
 
 def test_records_are_counted_by_their_ids() -> None:
-    found = judged(run([HELD, JOIN], again=20), "m")
+    found = figures_of(run([HELD, JOIN], again=20), "m")
     assert (found["twice"], found["never"], found["stall_ms"]) == (20, 0, 500)
 
 

@@ -1,4 +1,4 @@
-"""Runs of producers through a proxy, and what its capture shows of them."""
+"""Runs of producers through a proxy, and figures from its capture."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from barnabas.designs.results.runs import Run, group, select
 from barnabas.experiments.experiment import QUIET, Bench, address_of
 
 PATIENCE = 120.0
-"""Seconds after which a run is given up."""
+"""Timeout of a run in seconds."""
 
 
 def late_answers(latency: int) -> str:
-    """Return a scenario in which Produce responses leave so many milliseconds later."""
+    """Return a scenario in which Produce responses leave some milliseconds later."""
     rule = "{name: far away, match: {api: Produce, direction: response}"
     return f"version: 1\nrules: [{rule}, do: {{delay: {latency}ms}}}}]\n" if latency else QUIET
 
@@ -61,15 +61,17 @@ def in_rounds(
             name: stack.enter_context(bench.between(servers, scenario, name))
             for name, scenario in scenarios.items()
         }
-        for number, name, (arm, *about) in product(range(how["rounds"]), scenarios, arms):
+        for number, name, (arm, *arguments) in product(range(how["rounds"]), scenarios, arms):
             step(f"{name}, {arm}")
-            found = (send or produce)(address_of(proxies[name]), f"{arm}, round {number}", *about)
-            runs[name].append({"arm": arm, "round": number, **found})
+            result = (send or produce)(
+                address_of(proxies[name]), f"{arm}, round {number}", *arguments
+            )
+            runs[name].append({"arm": arm, "round": number, **result})
     captured = {name: produced(proxy.capture) for name, proxy in proxies.items()}
     return [
         (name, run, captured[name][f"{run['arm']}, round {run['round']}"])
-        for name, own in runs.items()
-        for run in own
+        for name, scenario_runs in runs.items()
+        for run in scenario_runs
     ]
 
 
@@ -98,61 +100,68 @@ def produce(
     Returns:
         Seconds, messages, whether each partition has them in the order of sending, and problems.
     """
-    told: list[Outcome] = []
-    own = replace(settings, client_id=client_id)
+    outcomes: list[Outcome] = []
+    client_settings = replace(settings, client_id=client_id)
     with ExitStack() as stack:
-        made = [
-            stack.enter_context(closing(PipelinedProducer([bootstrap], own)))
+        clients = [
+            stack.enter_context(closing(PipelinedProducer([bootstrap], client_settings)))
             for _ in range(producers)
         ]
         for number, partition in enumerate(partitions):
-            made[number % producers].send(topic, b"first", partition=partition)
-        if sum(one.flush(PATIENCE) for one in made):
+            clients[number % producers].send(topic, b"first", partition=partition)
+        if sum(item.flush(PATIENCE) for item in clients):
             raise TimeoutError(f"{client_id}: nothing gets through")
         begun = time.perf_counter()
         for number in range(count):
             value, partition = b"%0100d" % number, partitions[number % len(partitions)]
-            made[number % producers].send(
-                topic, value, partition=partition, told=told.append, wait=PATIENCE
+            clients[number % producers].send(
+                topic, value, partition=partition, told=outcomes.append, wait=PATIENCE
             )
-        left = sum(one.flush(PATIENCE) for one in made)
+        unsent = sum(item.flush(PATIENCE) for item in clients)
         seconds = time.perf_counter() - begun
-    if left:
-        raise TimeoutError(f"{client_id}: {left} of {count} messages are not reported")
+    if unsent:
+        raise TimeoutError(f"{client_id}: {unsent} of {count} messages are not reported")
     return {
         "seconds": round(seconds, 4),
         "messages": count,
-        "in_order": in_order(told),
-        "problems": dict(Counter(one.problem for one in told if one.problem is not None)),
+        "in_order": in_order(outcomes),
+        "problems": dict(Counter(item.problem for item in outcomes if item.problem is not None)),
     }
 
 
-def in_order(told: Iterable[Outcome]) -> bool:
+def in_order(outcomes: Iterable[Outcome]) -> bool:
     """Check that the acknowledged messages of each partition are in the order of sending."""
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for one in told:
-        if one.problem is None:
-            found[one.event.partition].append((int(one.event.value), one.offset))
+    offsets_by_partition: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.problem is None:
+            offsets_by_partition[outcome.event.partition].append(
+                (int(outcome.event.value), outcome.offset)
+            )
     return all(
-        before[1] < after[1] for each in found.values() for before, after in pairwise(sorted(each))
+        before[1] < after[1]
+        for each in offsets_by_partition.values()
+        for before, after in pairwise(sorted(each))
     )
 
 
 def produced(capture: Path) -> dict[str, list[Exchange]]:
     """Return the Produce exchanges of a capture by client id, in the order of their requests."""
-    found: dict[str, list[Exchange]] = defaultdict(list)
-    for one in Conversations().exchanges(CaptureReader(capture)):
-        if one.api == "Produce":
-            found[one.client_id or ""].append(one)
-    return {name: sorted(each, key=lambda one: one.ts) for name, each in found.items()}
+    exchanges_by_client: dict[str, list[Exchange]] = defaultdict(list)
+    for exchange in Conversations().exchanges(CaptureReader(capture)):
+        if exchange.api == "Produce":
+            exchanges_by_client[exchange.client_id or ""].append(exchange)
+    return {
+        name: sorted(each, key=lambda exchange: exchange.ts)
+        for name, each in exchanges_by_client.items()
+    }
 
 
 def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int:
-    """Return how many requests were in flight at most, on one connection or on all."""
+    """Return the largest number of requests in flight, on one connection or on all."""
     spans: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for one in exchanges:
-        span = (one.ts, one.ts + (one.latency_ms or 0) * 1e6)
-        spans[one.connection if by_connection else 0].append(span)
+    for exchange in exchanges:
+        span = (exchange.ts, exchange.ts + (exchange.latency_ms or 0) * 1e6)
+        spans[exchange.connection if by_connection else 0].append(span)
     return max(
         (
             sum(begin <= at < end for begin, end in each)
@@ -163,7 +172,7 @@ def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int
     )
 
 
-def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
+def in_flight_counts(exchanges: Sequence[Exchange]) -> dict[str, int]:
     """Return the number of a run's requests, and how many were in flight."""
     return {
         "requests": len(exchanges),
@@ -172,20 +181,20 @@ def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
     }
 
 
-def rates(runs: Iterable[Run], **about: Any) -> list[float]:
+def rates(runs: Iterable[Run], **conditions: Any) -> list[float]:
     """Return the messages a second of the runs with these values, the slowest first."""
-    return sorted(one["messages"] / one["seconds"] for one in select(runs, **about))
+    return sorted(run["messages"] / run["seconds"] for run in select(runs, **conditions))
 
 
-def rate_of(**about: Any) -> Column:
+def rate_of(**conditions: Any) -> Column:
     """Return a column with the median rate of the runs with these values, and its bounds."""
-    return lambda runs: middle(rates(runs, **about))
+    return lambda runs: middle(rates(runs, **conditions))
 
 
 def rates_by_latency(title: str, runs: Iterable[Run]) -> str:
     """Plot the messages a second of each arm by latency."""
     series = {
-        arm: [(one["latency"], one["messages"] / one["seconds"]) for one in own]
-        for (arm,), own in group(runs, "arm").items()
+        arm: [(run["latency"], run["messages"] / run["seconds"]) for run in arm_runs]
+        for (arm,), arm_runs in group(runs, "arm").items()
     }
     return plots.lines(title, "latency (ms)", "messages a second", series)

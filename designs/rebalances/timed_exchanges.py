@@ -1,4 +1,4 @@
-"""Exchanges of group members in the proxy's capture: when each arrived, and when it was sent on."""
+"""Exchanges of group members in the proxy's capture, with the times of arrival and forwarding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ APIS: Final = (
 )  # fmt: skip
 
 
-class Passed(NamedTuple):
+class TimedExchange(NamedTuple):
     """An exchange of a member, whose client id is GROUP.LETTER. Times are seconds since 1970."""
 
     group: str
@@ -28,46 +28,46 @@ class Passed(NamedTuple):
     """The correlation id."""
     connection: int
     came: float
-    left: float
-    """When the request went on to the broker: its last byte."""
+    forwarded_at: float
+    """The time at which the request's last byte went on to the broker."""
     late: bool
-    """Whether the proxy kept it, even if for no time: what left meanwhile left first."""
+    """Whether the proxy held the request, even for no time: other requests may have overtaken it."""
     answered: float | None
-    """When the answer went on to the client; None without one."""
+    """The time at which the response went on to the client; None: there was none."""
     error: str | None
     request: dict[str, Any]
     response: dict[str, Any]
 
     @property
     def mark(self) -> str:
-        """The metadata of a commit's first offset."""
+        """Return the metadata of a commit's first offset."""
         for topic in self.request.get("topics", ()):
-            for one in topic["partitions"]:
-                return str(one.get("committed_metadata", ""))
+            for partition in topic["partitions"]:
+                return str(partition.get("committed_metadata", ""))
         return ""
 
     @property
     def committed(self) -> dict[int, int]:
-        """The offsets in the answer to an OffsetFetch, by partition."""
+        """Return the offsets in the response to an OffsetFetch, by partition."""
         groups = self.response.get("groups") or [self.response]
         return {
-            one["partition_index"]: one["committed_offset"]
+            partition["partition_index"]: partition["committed_offset"]
             for group in groups
             for topic in group.get("topics") or ()
-            for one in topic["partitions"]
+            for partition in topic["partitions"]
         }
 
     @property
     def fetched(self) -> dict[int, int]:
-        """The offsets from which a Fetch reads, by partition."""
+        """Return the offsets from which a Fetch reads, by partition."""
         return {
-            one["partition"]: one["fetch_offset"]
+            partition["partition"]: partition["fetch_offset"]
             for topic in self.request.get("topics", ())
-            for one in topic["partitions"]
+            for partition in topic["partitions"]
         }
 
 
-def read(capture: Path) -> list[Passed]:
+def read(capture: Path) -> list[TimedExchange]:
     """Read the exchanges of all members, in the order of their requests."""
     late: dict[tuple[str | None, int], float] = {}
 
@@ -76,29 +76,31 @@ def read(capture: Path) -> list[Passed]:
         if head is not None:
             late[head.client_id, head.correlation_id] = frame.ts / 1e9
 
-    return sorted(_exchanges(capture, Conversations(on_frame=seen), late), key=lambda one: one.came)
+    return sorted(
+        _exchanges(capture, Conversations(on_frame=seen), late), key=lambda exchange: exchange.came
+    )
 
 
 def _exchanges(
     capture: Path, conversations: Conversations, late: dict[tuple[str | None, int], float]
-) -> Iterator[Passed]:
+) -> Iterator[TimedExchange]:
     """Yield exchanges. late: when delayed requests left; known when their exchange is over."""
-    for one in conversations.exchanges(CaptureReader(capture)):
-        group, _, letter = (one.client_id or "").partition(".")
-        if not letter or one.api not in APIS:
+    for exchange in conversations.exchanges(CaptureReader(capture)):
+        group, _, letter = (exchange.client_id or "").partition(".")
+        if not letter or exchange.api not in APIS:
             continue
-        came = one.ts / 1e9
-        yield Passed(
+        came = exchange.ts / 1e9
+        yield TimedExchange(
             group,
             letter,
-            one.api,
-            one.correlation_id,
-            one.connection,
+            exchange.api,
+            exchange.correlation_id,
+            exchange.connection,
             came,
-            late.get((one.client_id, one.correlation_id), came),
-            (one.client_id, one.correlation_id) in late,
-            None if one.latency_ms is None else came + one.latency_ms / 1e3,
-            one.error,
-            one.request or {},
-            one.response or {},
+            late.get((exchange.client_id, exchange.correlation_id), came),
+            (exchange.client_id, exchange.correlation_id) in late,
+            None if exchange.latency_ms is None else came + exchange.latency_ms / 1e3,
+            exchange.error,
+            exchange.request or {},
+            exchange.response or {},
         )

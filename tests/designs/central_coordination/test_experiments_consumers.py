@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.designs.central_coordination.experiments.reading import Reading
+from barnabas.designs.central_coordination.experiments.consumers import Reading
 
 AT = ("t", "0-0")
 
