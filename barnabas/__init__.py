@@ -2,7 +2,7 @@
 
 
 def __getattr__(name: str) -> str:
-    """`__version__`, read when it is asked for: what reads it is slow to load, and all begins here."""
+    """Return `__version__`, which is read on first use because its sources load slowly."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from barnabas.version import version

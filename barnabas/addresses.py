@@ -1,6 +1,6 @@
-"""Addresses and port ranges as people write them on a command line.
+"""Parsers of addresses and port ranges as users write them on a command line.
 
-A user's test process imports this module: what takes time to load is imported where it is needed.
+Users' test processes import this module: slow imports happen inside functions.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Final
 from barnabas.trouble import Trouble
 
 LONGEST: Final = 80
-"""Characters of what was written that an error repeats."""
+"""The most characters of the user's text in an error message."""
 
 
 def parse_address(
     text: str, *, default_port: int | None = None, zero: bool = False
 ) -> tuple[str, int]:
-    """A HOST:PORT. Raises Trouble, saying what is expected. `zero` allows port 0.
+    """Parse HOST:PORT. Raises Trouble. zero: Whether port 0 is allowed.
 
     >>> parse_address("localhost:9092"), parse_address("[::1]:9092")
     (('localhost', 9092), ('::1', 9092))
@@ -27,17 +27,17 @@ def parse_address(
     if (not colon or (":" in host and not host.startswith("["))) and default_port is not None:
         host, port = text, str(default_port)
     host = host_in(host)
-    number, shown = port_in(port), _shown(text)
+    number, quoted = port_in(port), _shown(text)
     if not host or number is None or not (number or zero):
-        raise Trouble(f"{shown!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
+        raise Trouble(f"{quoted!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
     problem = _problem(host, number or 1)
     if problem:
-        raise Trouble(f"{shown!r} is no address: {problem}")
+        raise Trouble(f"{quoted!r} is no address: {problem}")
     return host, number
 
 
 def _problem(host: str, port: int) -> str:
-    """Why nobody can have such an address; empty if somebody may."""
+    """Return why an address is impossible; empty if it is possible."""
     from barnabas.captures.host_port import possible
 
     try:
@@ -54,7 +54,7 @@ def _shown(text: str) -> str:
 
 
 def parse_host(text: str, option: str) -> str:
-    """A host without a port. Raises Trouble, naming the option.
+    """Parse a host without a port. Raises Trouble, naming the option.
 
     >>> parse_host("kafka.example.org", "--advertise"), parse_host("[::1]", "--advertise")
     ('kafka.example.org', '::1')
@@ -78,25 +78,25 @@ def parse_host(text: str, option: str) -> str:
 
 
 def parse_servers(text: str, *, zero: bool = False) -> list[tuple[str, int]]:
-    """A list of addresses with commas between them, as in bootstrap.servers; the port may be left out.
+    """Parse addresses with commas between them, as in bootstrap.servers; the default port is 9092.
 
-    `zero` allows port 0.
+    Raises Trouble. zero: Whether port 0 is allowed.
 
     >>> parse_servers("a:1, b")
     [('a', 1), ('b', 9092)]
     """
-    found = [
+    addresses = [
         parse_address(part.strip(), default_port=9092, zero=zero)
         for part in text.split(",")
         if part.strip()
     ]
-    if not found:
+    if not addresses:
         raise Trouble("no bootstrap server: HOST:PORT is expected, e.g. localhost:9092")
-    return found
+    return addresses
 
 
 def parse_ports(text: str) -> range:
-    """A range of ports, both ends included.
+    """Parse a range of ports, which includes both ends. Raises Trouble.
 
     >>> parse_ports("9093-9192")
     range(9093, 9193)

@@ -1,8 +1,8 @@
-"""The version of the HTTP API, for its server and for its clients."""
+"""The version of the HTTP API, for its server and its clients."""
 
 from __future__ import annotations
 
 from typing import Final
 
 PREFIX: Final = "/v1"
-"""Where its paths begin. What is breaking makes another one (docs/stability.md)."""
+"""The beginning of all paths. A breaking change needs another one (docs/stability.md)."""

@@ -1,4 +1,4 @@
-"""The other end of the control port: requests to a running proxy, with the standard library alone."""
+"""A client of a running proxy's control port, which needs only the standard library."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from barnabas.api_version import PREFIX
 from barnabas.captures.host_port import endpoint_text
 
 TIMEOUT: Final = 60.0
-"""Seconds without a byte; a stream has one every 15."""
+"""Seconds without a byte from the proxy; a stream sends one every 15 s."""
 
 
 class Refused(Exception):
-    """What was asked for was not done, and why, in one line."""
+    """The control port refused the request; the message is its error."""
 
 
 class Unreachable(Exception):
-    """Nobody can be asked, or the proxy failed, and why, in one line."""
+    """The control port is unreachable, or the proxy failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Where a proxy is controlled."""
+    """A client of one control port."""
 
     address: tuple[str, int]
     token: str
@@ -36,12 +36,21 @@ class Client:
     def open(
         self, method: str, path: str, body: bytes | None = None
     ) -> Iterator[http.client.HTTPResponse]:
-        """Send a request; the answer, to be read. path: behind the version. Raises Refused or Unreachable."""
+        """Send a request and yield the response, unread.
+
+        path: The path without the API's version.
+
+        Raises:
+            Refused: The status is 4xx.
+            Unreachable: There is no response, or the status is 5xx.
+        """
         connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         with contextlib.closing(connection):
             try:
-                with contextlib.suppress(BrokenPipeError):  # it may refuse before it has read all
+                with contextlib.suppress(
+                    BrokenPipeError
+                ):  # it may refuse before reading the whole body
                     connection.request(method, PREFIX + path, body, headers)
                 response = connection.getresponse()
             except (OSError, http.client.HTTPException) as problem:
@@ -54,13 +63,13 @@ class Client:
                     yield response
                     return
                 try:
-                    said = str(json.loads(response.read())["error"])
+                    message = str(json.loads(response.read())["error"])
                 except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
-                    said = f"{self._where} answers {response.status} {response.reason}"
-        raise Unreachable(said) if response.status >= 500 else Refused(said)
+                    message = f"{self._where} answers {response.status} {response.reason}"
+        raise Unreachable(message) if response.status >= 500 else Refused(message)
 
     def text(self, method: str, path: str, body: bytes | None = None) -> str:
-        """Send a request; the text that comes back. Raises Refused or Unreachable."""
+        """Send a request and return the text of the response. Raises Refused or Unreachable."""
         try:
             with self.open(method, path, body) as answer:
                 return answer.read().decode()
@@ -68,14 +77,14 @@ class Client:
             raise Unreachable(f"{self._where} broke off: {problem}") from None
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        """Send a request; the JSON that comes back. Raises Refused or Unreachable."""
+        """Send a request and return the JSON of the response. Raises Refused or Unreachable."""
         try:
             return json.loads(self.text(method, path, body))
         except ValueError:
             raise Unreachable(f"what answers at {self._where} is no proxy") from None
 
     def events(self, path: str) -> Iterator[tuple[str, Any]]:
-        """Server-sent events, name and data, until the event `end`. Raises Refused, Unreachable."""
+        """Yield server-sent events, (name, data), until the event `end`. Raises Refused or Unreachable."""
         name = ""
         with self.open("GET", path) as stream:
             try:

@@ -1,7 +1,7 @@
-"""The entry point of the command line. Ctrl-C is quiet from here on: loading the rest takes a second.
+"""The entry point of the command line, which makes Ctrl-C quiet while slow modules load.
 
-What comes before is Python's own start and the import of this file, some 20 ms: an interrupt then is told as
-Python does.
+Before it only Python itself and this file load, which takes some 20 ms; an interrupt then prints Python's
+traceback.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 INTERRUPTED = 130
-"""The exit code, as a shell has it for SIGINT."""
+"""The exit code of a shell for a command that SIGINT ended."""
 
 try:
     import io
@@ -20,7 +20,7 @@ except KeyboardInterrupt:
 
 
 def main() -> None:
-    """Load and run the command line. Where SIGINT is ignored it stays so."""
+    """Load and run the command line. If SIGINT is ignored, it stays ignored."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
@@ -30,7 +30,7 @@ def main() -> None:
     from barnabas.cli.app import main as run
 
     def repeat(lost: sys.UnraisableHookArgs) -> None:
-        """Send an interrupt again that Python has lost in a callback, such as importlib's of a weakref."""
+        """Send an interrupt again that Python lost in a callback, such as a weakref's in importlib."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
             threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
         else:
@@ -44,18 +44,21 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except RuntimeError as problem:
-        # until 3.12 Python makes that of what comes while a class is made, as by modules that load
+        # before 3.12 Python wraps exceptions in a class body, also of modules that load
         if not isinstance(problem.__cause__, KeyboardInterrupt):
             raise
         sys.exit(INTERRUPTED)
     finally:
-        # what is left is to end; a command that has come to its own ignores it
+        # only the exit remains; a command that handles SIGINT ignores it by now
         if ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _end)
 
 
 def _buffer_stdout() -> None:
-    """With PYTHONUNBUFFERED, what a short write leaves is lost in silence: on a full disk, say."""
+    """Buffer stdout with PYTHONUNBUFFERED: otherwise the rest of a short write is lost without an error.
+
+    A full disk causes short writes, for example.
+    """
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
         encoding, errors = out.encoding, out.errors

@@ -1,4 +1,4 @@
-"""Forks a process from one with a loop: it begins as if it had none."""
+"""Forks a process from one with an event loop; the new process starts without a loop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from collections.abc import Callable, Collection
 
 
 def fork(main: Callable[[], None], keep: Collection[int], name: str) -> int:
-    """Run `main` in another process, which ends behind it; returns its process id.
+    """Run `main` in a new process, which ends when `main` returns; return its process id.
 
-    keep: descriptors that it has beside 0, 1 and 2. name: for the line that says what it raised. It does not
-    hear the signals of a terminal: who forked it does, and says when it is over.
+    The new process ignores the terminal's signals: the process that forked it handles them and ends it.
+
+    Args:
+        main: The function to run.
+        keep: The descriptors to keep open, in addition to 0, 1 and 2.
+        name: The name of the process in the line that reports its exception.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -29,13 +33,13 @@ def fork(main: Callable[[], None], keep: Collection[int], name: str) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         names = os.listdir("/dev/fd")  # noqa: PTH208 - as numbers
         for descriptor in {*map(int, names)} - {0, 1, 2, *keep}:
-            with contextlib.suppress(OSError):  # that of the list itself
+            with contextlib.suppress(OSError):  # the descriptor of the listing is closed already
                 os.close(descriptor)
-        gc.freeze()  # garbage of before may have descriptors whose numbers are others' here
+        gc.freeze()  # the parent's garbage may have descriptors whose numbers are reused here
         asyncio._set_running_loop(None)
         main()
         code = 0
-    except BaseException as problem:  # noqa: BLE001 - whatever it is costs this process only
+    except BaseException as problem:  # noqa: BLE001 - any error ends only this process
         print(f"{name}: {problem!r}", file=sys.stderr, flush=True)
     finally:
         os._exit(code)

@@ -1,4 +1,4 @@
-"""A proxy in front of a cluster, for the demo and for tests: it runs in a thread with its own loop.
+"""A proxy in a thread with its own loop, for the demo and for tests of barnabas.
 
 with Harness("127.0.0.1:9092", scenario=load("late.yaml"), capture="late.pcapng") as proxy:
     Producer({"bootstrap.servers": proxy.bootstrap})
@@ -27,7 +27,7 @@ from barnabas.proxy.scenario.file import Scenario
 
 
 class Harness:
-    """Starts a proxy on loopback ports of the system's choice, and stops it."""
+    """A proxy on loopback ports of the system's choice, which runs within `with`."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class Harness:
         """Prepare a proxy.
 
         Args:
-            upstream: the cluster's bootstrap servers, or all options of the proxy.
-            scenario: the rules.
-            capture: a file for what passes.
-            done: called with each exchange; None: they are kept in `exchanges`.
-            say: called with each line of the proxy; None: they are kept in `lines`.
+            upstream: The cluster's bootstrap servers, or all options of the proxy.
+            scenario: The rules.
+            capture: A file for all traffic.
+            done: Called with each exchange; None: they are appended to `exchanges`.
+            say: Called with each line of the proxy; None: they are appended to `lines`.
         """
         if isinstance(upstream, str):
             upstream = Options(parse_servers(upstream))
@@ -67,13 +67,13 @@ class Harness:
 
     @property
     def bootstrap(self) -> str:
-        """Where clients find the cluster: host:port of the proxy."""
+        """Return the proxy's address for clients, HOST:PORT."""
         host, port = self.proxy.address
         return f"{host}:{port}"
 
     @property
     def tally(self) -> ApiStats:
-        """Counts and latencies by API."""
+        """Return counts and latencies by API."""
         return self.proxy.tally
 
     def __enter__(self) -> Self:
@@ -95,7 +95,7 @@ class Harness:
             raise self._failure
 
     def replace(self, scenario: Scenario) -> None:
-        """Put all connections under another scenario, from their next message on; `rules` are its rules."""
+        """Replace the scenario of all connections, from their next message on; `rules` are the new rules."""
 
         async def replace() -> None:
             self.proxy.replace(scenario, "the harness")

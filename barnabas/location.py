@@ -1,4 +1,4 @@
-"""Where things are: the package, which processes that this one starts import as well, and its cache."""
+"""The folders of the package and of its cache."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ PACKAGE: Final = Path(__file__).parent
 """The folder of the package."""
 
 ROOT: Final = PACKAGE.parent
-"""The folder to put on the path."""
+"""The folder for Python's path."""
 
 
 def cache() -> Path:
-    """Where barnabas keeps what it can get again."""
+    """Return the folder for downloads and other data that can be made again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas"

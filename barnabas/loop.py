@@ -1,4 +1,4 @@
-"""The event loop: uvloop where it is installed, else asyncio's own."""
+"""The event loop: uvloop if it is installed, else asyncio's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the loop; None for asyncio's default."""
+    """Return a function that makes the loop; None: asyncio's default."""
     try:
         import uvloop
     except ImportError:
@@ -20,6 +20,6 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end."""
+    """Run a coroutine until it returns."""
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)

@@ -1,4 +1,4 @@
-"""The name of a list that somebody may have meant."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 
 NEAR = 0.6
-"""What is as near as that may be meant; below that nothing is suggested."""
+"""The similarity (0 to 1) from which on a name is suggested."""
 
 LONGEST = 200
-"""Characters of what may be a name: seconds go by until it is told that a text of 64 KiB is none."""
-
+"""The most characters of a name to compare: comparing 64 KiB would take seconds."""
 
 SHORTEST = 3
-"""Characters of what may be the beginning or the end of a longer name."""
+"""The fewest characters of a name that may be the beginning or the end of a longer one."""
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None:
-    """The known name most like this one, in any case; None: none is by the cutoff (0 to 1).
+    """Return the most similar known name, ignoring case; None: none reaches the cutoff (0 to 1).
 
-    A name may also be the beginning or the end of a longer one, with a slip in it.
+    A name may also be the beginning or the end of a longer known one, with a typo.
 
     >>> nearest("NOT_LEDER", ["NOT_CONTROLLER", "NOT_LEADER_OR_FOLLOWER"])
     'NOT_LEADER_OR_FOLLOWER'
@@ -40,7 +39,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None
         return max(whole, ratio(other.lower()[part])), whole
 
     names = [*known]
-    # two letters are near the beginning or the end of almost any name
+    # two letters resemble the beginning or the end of almost any name
     whole = [slice(None)] if len(name) < SHORTEST else []
     for part in whole or (slice(len(name) + 1), slice(-len(name) - 1, None)):
         best = max(names, key=lambda other: likeness(other, part), default=None)
@@ -50,7 +49,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that nobody knows; empty without a name that is near.
+    """Return the end of an error message about an unknown name; empty without a similar name.
 
     >>> did_you_mean("delai", ("drop", "delay"))
     "; did you mean 'delay'?"
@@ -60,7 +59,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def choices(name: str, known: Collection[str]) -> str:
-    """The same where there are few: all of them if none is near.
+    """Return the end of an error message about an unknown name; without a similar name, list all names.
 
     >>> choices("other", ("embedded", "apache"))
     '; choose one of: embedded, apache'

@@ -1,6 +1,6 @@
-"""What installed packages add to barnabas: entry points of `barnabas.GROUP`, each a reference `module:NAME`.
+"""Plug-ins of installed packages: entry points of `barnabas.GROUP`, each a reference `module:NAME`.
 
-Nothing is looked for before somebody asks for a group, and nothing is imported before its name is asked for.
+A group is looked up when it is first used, and a module is imported when its name is.
 """
 
 from __future__ import annotations
@@ -32,24 +32,26 @@ def references(group: PluginGroup) -> dict[str, str]:
     Raises:
         Trouble: The entry points of a package are unreadable.
     """
-    from importlib.metadata import entry_points  # it takes as long as half of `barnabas --help`
+    from importlib.metadata import (
+        entry_points,
+    )  # this import takes half the time of `barnabas --help`
 
     try:
         entries = sorted(entry_points(group=f"barnabas.{group}"))
-    except Exception as problem:  # noqa: BLE001 - whatever stands in somebody's entry_points.txt
+    except Exception as problem:  # noqa: BLE001 - an entry_points.txt may have anything
         raise Trouble(f"an installed package has broken entry points: {_text(problem)}") from None
-    found: dict[str, str] = {}
+    references_by_name: dict[str, str] = {}
     for entry in entries:
-        if entry.value not in found.setdefault(entry.name, entry.value).split(_AND):
-            found[entry.name] += _AND + entry.value
-    return found
+        if entry.value not in references_by_name.setdefault(entry.name, entry.value).split(_AND):
+            references_by_name[entry.name] += _AND + entry.value
+    return references_by_name
 
 
 def load(who: str, reference: str) -> Any:
-    """Import the object that a reference `module:NAME` names; `who` asks for it, for messages.
+    """Import the object of a reference `module:NAME`. who: The user of the object, for error messages.
 
     Raises:
-        Trouble: The module can't be imported, or lacks the name; or several packages register `who`.
+        Trouble: The module can't be imported or lacks the name, or several packages register `who`.
     """
     if _AND in reference:
         raise Trouble(f"{who}: packages register {reference}; uninstall all but one")
@@ -58,7 +60,7 @@ def load(who: str, reference: str) -> Any:
         raise Trouble(f"{who}: {reference!r} is no reference; write module:NAME")
     try:
         module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever somebody's module does
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - a plug-in may raise anything
         raise Trouble(f"{who}: can't import {module_name}: {_text(problem)}") from None
     try:
         return operator.attrgetter(name)(module)
@@ -67,32 +69,32 @@ def load(who: str, reference: str) -> Any:
 
 
 def usable(keys: Iterable[K], loaded: Callable[[K], V]) -> tuple[dict[K, V], dict[K, str]]:
-    """Load what belongs to each key: what could be loaded, and for the other keys the reason in a line."""
-    found: dict[K, V] = {}
+    """Load the object of each key; return the loaded ones, and the error messages of the others."""
+    loaded_by_key: dict[K, V] = {}
     reasons: dict[K, str] = {}
     for key in keys:
         try:
-            found[key] = loaded(key)
+            loaded_by_key[key] = loaded(key)
         except Trouble as trouble:
             reasons[key] = str(trouble)
-    return found, reasons
+    return loaded_by_key, reasons
 
 
 def make(who: str, reference: str, argument: Any) -> Any:
-    """Return what a class makes of an argument; the class is named as in `load`.
+    """Call the class of a reference with an argument, and return the instance.
 
     Raises:
-        Trouble: As in `load`, or the class fails.
+        Trouble: The class can't be loaded, see `load`, or fails.
     """
-    made = load(who, reference)
+    class_ = load(who, reference)
     try:
-        return made(argument)
-    except Exception as problem:  # noqa: BLE001 - whatever somebody's class does
+        return class_(argument)
+    except Exception as problem:  # noqa: BLE001 - a plug-in may raise anything
         raise failed(who, reference, problem) from None
 
 
 def failed(who: str, reference: str, problem: Exception) -> Trouble:
-    """Return the trouble with code of a package that raised an exception."""
+    """Return the error for code of a package that raised an exception."""
     return Trouble(f"{who}: {reference} failed: {_text(problem)}", COULD_NOT_RUN)
 
 

@@ -1,7 +1,7 @@
-"""The pytest plugin: a Kafka proxy for a test, its scenario, and what passed in the report of a failure.
+"""The pytest plugin: a Kafka proxy for a test, its scenario, and its exchanges in the report of a failure.
 
-Loaded into every pytest run of whoever has barnabas installed, so it imports nothing before a test
-asks for it, and never our other top-level packages: see `barnabas.testing`.
+pytest loads it wherever barnabas is installed. So it imports nothing before a test uses a fixture, and none
+of our other top-level packages: see `barnabas.testing`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _failed = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--kafka-bootstrap-server`, and the same in the ini-file."""
+    """Add `--kafka-bootstrap-server`, and the same option of the ini-file."""
     text = "the cluster behind the fixture kafka_proxy (default: an embedded one)"
     group = parser.getgroup("barnabas", "Kafka through a proxy")
     group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]", help=text)
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker."""
+    """Register the marker `scenario`."""
     config.addinivalue_line(
         "markers",
         "scenario(source): the rules of this test's kafka_proxy: a file beside the test, the name of a "
@@ -41,8 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test's own marker is to do something: its module's or class's may be for others. A test that takes
-    `request` may ask for the proxy later."""
+    """Fail a test whose own marker `scenario` has no effect.
+
+    Markers of its module or class may be meant for other tests. A test that takes `request` may get the proxy
+    later.
+    """
     fixtures = getattr(item, "fixturenames", ())
     if not {"kafka_proxy", "request"}.intersection(fixtures) and any(
         marker.name == "scenario" for marker in item.own_markers
@@ -57,9 +60,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def kafka_bootstrap_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """The cluster behind kafka_proxy, HOST:PORT[,...]: as configured, or else an embedded one.
+    """Yield the cluster of kafka_proxy, HOST:PORT[,...]: the configured one, or an embedded one.
 
-    To be overridden where a fixture of yours starts the cluster.
+    Override it if another fixture of yours starts the cluster.
     """
     config = request.config
     given = config.getoption(OPTION) or config.getini(OPTION)
@@ -80,7 +83,7 @@ def kafka_bootstrap_server(
 
 @pytest.fixture
 def kafka_proxy_options() -> Sequence[str]:
-    """More options of `barnabas proxy`, such as ("--pretend", "2.8"). To be overridden."""
+    """Return further options of `barnabas proxy`, such as ("--pretend", "2.8"). Meant to be overridden."""
     return ()
 
 
@@ -91,7 +94,7 @@ def kafka_proxy(
     kafka_proxy_options: Sequence[str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[KafkaProxy]:
-    """A proxy in front of the cluster, for this test alone, under the rules of the marker `scenario`."""
+    """Yield a proxy in front of the cluster, for this test alone, with the rules of the marker `scenario`."""
     from barnabas.testing import Ended, WrongScenario, start_proxy
 
     marker = request.node.get_closest_marker("scenario")
@@ -111,13 +114,13 @@ def kafka_proxy(
         return
     except (Ended, WrongScenario) as problem:
         line = str(problem)
-    if not request.node.stash.get(_failed, False):  # else it is in that report
+    if not request.node.stash.get(_failed, False):  # else the report has it
         pytest.fail(line, pytrace=False)
 
 
 @pytest.fixture
 def scenario(kafka_proxy: KafkaProxy) -> Scenario:
-    """The rules of this test's kafka_proxy, to be replaced and added to."""
+    """Return the rules of this test's kafka_proxy, which the test may replace and add to."""
     return kafka_proxy.scenario
 
 
@@ -125,7 +128,7 @@ def scenario(kafka_proxy: KafkaProxy) -> Scenario:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure shows what passed; the files of a test that passed are removed."""
+    """Add the exchanges to the report of a failure; remove the files of a test that passed."""
     report = yield
     proxies = item.stash.get(_proxies, [])
     if report.failed and proxies:
@@ -137,6 +140,6 @@ def pytest_runtest_makereport(
         if not item.stash.get(_failed, False):
             for proxy in proxies:
                 shutil.rmtree(proxy.folder, ignore_errors=True)
-        del item.stash[_proxies]  # it may be run again
+        del item.stash[_proxies]  # the test may run again
         item.stash[_failed] = False
     return report

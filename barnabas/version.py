@@ -1,4 +1,4 @@
-"""The version. It is written in pyproject.toml, and nowhere else."""
+"""The version of barnabas, which only pyproject.toml contains."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from barnabas.location import ROOT
 
 
 def version() -> str:
-    """Of a checkout what its pyproject.toml says, even if another version of it was installed before."""
+    """Return the version: in a checkout that of its pyproject.toml, even if another version is installed."""
     try:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
         if project["name"] == "barnabas":
             return str(project["version"])
     except (OSError, ValueError, KeyError):
-        pass  # installed: beside the package there is none, or another project's
-    from importlib import metadata  # it takes longer than all that is above
+        pass  # installed: next to the package there is no pyproject.toml, or another project's
+    from importlib import metadata  # this import is slow
 
     try:
         return metadata.version("barnabas")
-    except metadata.PackageNotFoundError:  # never installed: an archive on sys.path
+    except metadata.PackageNotFoundError:  # not installed: an archive on sys.path
         return "0+unknown"

@@ -16,7 +16,7 @@ from typing import Final
 
 from rich.table import Table
 
-from barnabas.cli.clients.naming import DEFAULT
+from barnabas.cli.clients.names import DEFAULT
 from barnabas.fuzz.engine.case_maker import Maker
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.registry import client

@@ -1,4 +1,4 @@
-"""The page: its files, which hold nothing and need no token, and its requests, which do."""
+"""The page as a web application: its files, which need no token, and its requests, which do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from barnabas.proxy.control.history import History
 STATIC: Final = Path(__file__).parent / "static"
 
 SHARED: Final = ("barnabas.captures.summary", "static")
-"""What the report of `barnabas analyze` has, too."""
+"""Package and folder of files that the report of `barnabas analyze` uses, too."""
 
 HEADERS: Final = (
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
@@ -37,7 +37,7 @@ HEADERS: Final = (
 
 
 def is_file(path: str) -> bool:
-    """Whether a path is one of the page's files; see `barnabas.proxy.control.guard.guard`.
+    """Check that a path is one of the page's files, see `barnabas.proxy.control.guard.guard`.
 
     >>> is_file("/"), is_file("/page/app.js"), is_file("/v1/exchanges/1")
     (True, True, False)
@@ -46,44 +46,46 @@ def is_file(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The exchanges that the page shows."""
+class PageContent:
+    """The exchanges that a page shows, and where they are from."""
 
     history: History
     topics: Mapping[uuid.UUID, str]
     """Names of topics by id."""
     source: Mapping[str, Any]
-    """What the page displays of where the exchanges are from."""
+    """A description of the capture or proxy, which the page displays."""
     trouble: Callable[[], str] = str
-    """Returns why no more come, if that is not the end, and what could not be read."""
+    """Returns why no more exchanges arrive, other than the end, and what could not be read."""
     origin: Origin | None = None
-    """Where a file of exchanges takes their packets from."""
+    """The source of packets for a file of exchanges."""
     reading: Values = field(default_factory=Values)
-    """How keys and values of records are read."""
+    """Decodes keys and values of records."""
 
 
-def api(shown: Shown) -> list[Route]:
+def api(content: PageContent) -> list[Route]:
     """Return the page's own requests."""
-    history, origin = shown.history, shown.origin or Origin(str(shown.source["name"]))
+    history, origin = content.history, content.origin or Origin(str(content.source["name"]))
     return [
-        *Exchanges(history, shown.topics, shown.source, shown.trouble, shown.reading).routes,
+        *Exchanges(
+            history, content.topics, content.source, content.trouble, content.reading
+        ).routes,
         *Views(history).routes,
         *TakeAway(history, origin).routes,
         *Sequence(history).routes,
     ]
 
 
-def application(shown: Shown, steering: Iterable[Route] = ()) -> ASGIApp:
+def application(content: PageContent, steering: Iterable[Route] = ()) -> ASGIApp:
     """Return the page without its guard.
 
     Args:
-        shown: the exchanges.
-        steering: requests that steer a live proxy, see `barnabas.proxy.control.api.routes`.
+        content: The exchanges.
+        steering: Requests that steer a live proxy, see `barnabas.proxy.control.api.routes`.
     """
     return with_headers(
         versioned(
-            # steering has /exchanges/stream, which is no number of one
-            described([*steering, *api(shown)]),
+            # steering comes first: /exchanges/stream is not /exchanges/{number}
+            described([*steering, *api(content)]),
             files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC, packages=[SHARED])),
@@ -93,7 +95,7 @@ def application(shown: Shown, steering: Iterable[Route] = ()) -> ASGIApp:
 
 
 def with_headers(app: ASGIApp) -> ASGIApp:
-    """The application, each answer with the headers that keep the page to itself."""
+    """Return an application whose responses have the security headers of the page."""
 
     async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
         async def sending(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""What the declarations say of a message: its purpose, what its version brought, the type of each field."""
+"""Facts from the protocol's declarations: an API's purpose, a version's changes, types of fields."""
 
 from __future__ import annotations
 
@@ -16,27 +16,31 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 @cache
 def about(key: int, version: int) -> dict[str, Any] | None:
-    """An API and one of its versions, in words; None: nobody knows it.
+    """Return the purpose, the versions and the changes of an API version; None: the API is unknown.
 
     >>> about(26, 1)
     {'purpose': 'commits or aborts a transaction', 'versions': [0, 5], 'brought': []}
     """
     if key > STEP:
-        dialect, one = of_key(key)
-        said = f"the {one.asker} asks the {one.answerer}; {dialect.title}"
-        return {"purpose": said, "versions": [one.version, one.version], "brought": []}
+        dialect, dialect_api = of_key(key)
+        purpose_text = f"the {dialect_api.asker} asks the {dialect_api.answerer}; {dialect.title}"
+        return {
+            "purpose": purpose_text,
+            "versions": [dialect_api.version, dialect_api.version],
+            "brought": [],
+        }
     if key not in NAMES:
         return None
-    found = api(key)
+    declaration = api(key)
     return {
-        "purpose": purpose(found)[0],
-        "versions": list(found.versions),
-        "brought": changes(found).get(version, []),
+        "purpose": purpose(declaration)[0],
+        "versions": list(declaration.versions),
+        "brought": changes(declaration).get(version, []),
     }
 
 
 def type_of(key: int, direction: Direction, path: str) -> str:
-    """The declared type of a field, and since when it is there.
+    """Return the declared type and versions of a field; empty: unknown.
 
     >>> type_of(11, "request", "protocols[0].metadata"), type_of(11, "request", "reason")
     ('BYTES', 'STRING, versions 8+, may be null')
@@ -49,7 +53,7 @@ def _types(key: int, direction: Direction) -> dict[str, str]:
     if key not in NAMES and key < STEP:
         return {}
     message = api(key).request if direction == "request" else api(key).response
-    found = {}
+    types = {}
     for row in history(message):
         words = [row.type]
         if row.versions != message.versions:
@@ -58,5 +62,5 @@ def _types(key: int, direction: Direction) -> dict[str, str]:
             words.append("may be null")
         if row.tag is not None:
             words.append(f"tag {row.tag}")
-        found[row.path] = ", ".join(words)
-    return found
+        types[row.path] = ", ".join(words)
+    return types

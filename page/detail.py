@@ -1,4 +1,4 @@
-"""One exchange for the page: its bodies, and where in their bytes each field stands."""
+"""The details of one exchange for the page: its bodies, and the bytes of each field in them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from barnabas.specs.registry import codec_of
 from barnabas.specs.secrets import has_secrets
 
 SHOWN: Final = 64 << 10
-"""Bytes of a body that are shown, with the fields that begin there: those of a MiB took 30."""
+"""Bytes of a body that are shown, with the fields that begin in them: the fields of 1 MiB took 30 MiB."""
 
 
-class _Enough(Exception):
+class _LimitReachedError(Exception):
     pass
 
 
-class _Places(CarefulDecoder):
-    """Notes where each field's bytes stand, on the way, and raises _Enough behind those that are shown."""
+class _FieldRecorder(CarefulDecoder):
+    """A decoder that records the bytes of each field, and raises _Enough after the bytes that are shown."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -39,7 +39,7 @@ class _Places(CarefulDecoder):
 
     def take(self, size: int, path: str, what: str) -> bytes:
         if self.offset >= SHOWN:
-            raise _Enough
+            raise _LimitReachedError
         taken = super().take(size, path, what)
         start, end = self.offset - size, self.offset
         if self.found and self.found[-1]["path"] == path and self.found[-1]["end"] == start:
@@ -50,7 +50,7 @@ class _Places(CarefulDecoder):
 
 
 def row(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
-    """One line of the list."""
+    """Return an exchange as a row of the list."""
     return {
         "number": number,
         **exchange.row(SUMMARY),
@@ -62,8 +62,11 @@ def row(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
 def detail(
     number: int, exchange: Exchange, context: Context, reading: Values | None = None
 ) -> dict[str, Any]:
-    """All there is to show of one. Bytes of a message that may have secrets are not shown. reading: how keys
-    and values of its records are."""
+    """Return all values of an exchange.
+
+    Bytes of a message that may have secrets are left out. reading: Decodes the keys and values of its
+    records.
+    """
     whole, embedded = exchange.row(), inside(exchange, context)
     records = decoded_records(exchange, reading or Values())
     return {
@@ -82,7 +85,7 @@ def detail(
 
 
 def _altered(exchange: Exchange) -> Iterator[tuple[Direction, Exchange]]:
-    """Sides that the proxy changed, in an exchange that has them as the broker has."""
+    """Yield the sides that the proxy changed, each with an exchange that has the broker's form of it."""
     if exchange.request_left is not None:
         yield "request", replace(exchange, request_body=exchange.request_left)
     if exchange.response_came is not None:
@@ -91,7 +94,7 @@ def _altered(exchange: Exchange) -> Iterator[tuple[Direction, Exchange]]:
 
 def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any]:
     body = exchange.body(direction)
-    found: dict[str, Any] = {
+    side: dict[str, Any] = {
         "value": value,
         "reason": exchange.reason(direction),
         "size": None if body is None else len(body),
@@ -99,20 +102,20 @@ def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any
         "fields": [],
     }
     if body is None or _secret(exchange.key, direction):
-        return found
-    found["hex"] = base64_text(body[:SHOWN])
+        return side
+    side["hex"] = base64_text(body[:SHOWN])
     try:
         version = body_version(exchange.key, exchange.version, direction, body)
-        places = _Places(body)
-        with suppress(_Enough):
-            places.struct(codec_of(exchange.key, version, direction).layout, "")
-        found["fields"] = [
+        recorder = _FieldRecorder(body)
+        with suppress(_LimitReachedError):
+            recorder.struct(codec_of(exchange.key, version, direction).layout, "")
+        side["fields"] = [
             {**each, "declared": type_of(exchange.key, direction, each["path"])}
-            for each in places.found
+            for each in recorder.found
         ]
     except (Malformed, LookupError):
-        pass  # the reason says it
-    return found
+        pass  # `reason` has the error
+    return side
 
 
 def _secret(key: int, direction: Direction) -> bool:

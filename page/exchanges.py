@@ -1,4 +1,7 @@
-"""The page's exchanges: numbers of those that match as they come, rows of those in sight, one with all."""
+"""The page's list of exchanges.
+
+It serves the numbers of exchanges that match a filter, the rows of visible ones, and one with all its values.
+"""
 
 from __future__ import annotations
 
@@ -26,43 +29,46 @@ from barnabas.proxy.control.history import History
 from barnabas.specs.json_text import compact
 
 ROWS: Final = 500
-"""Rows in one answer at most."""
+"""The most rows in a response."""
 
 DIGITS: Final = 18
-"""Of a number in a query."""
+"""The most digits of a number in a query."""
 
-EVERY: Final = 0.25
+PAUSE: Final = 0.25
 """Seconds between two lines of a stream that has caught up."""
 
-LOOKS: Final = 1_000
-"""Exchanges that a filter is asked about at a time."""
+CHUNK: Final = 1_000
+"""Exchanges that are filtered at a time."""
 
-BEHIND: Final = 5_000
-"""Of those that come while the stream runs: if more wait for the filter, it skips to the last LOOKS."""
+MOST_WAITING: Final = 5_000
+"""If more new exchanges than this wait for the filter, the stream skips to the last CHUNK."""
 
 ALIVE: Final = 15.0
-"""Seconds after which a stream says that nothing has happened."""
+"""Seconds without news after which a stream sends a line as a sign of life."""
 
 STREAMS: Final = 8
-"""Streams at a time."""
+"""The most streams at a time."""
 
 
 @dataclass(slots=True)
 class Exchanges:
-    """The endpoints. source: what the page is to know of where the exchanges are from. trouble: why no more
-    come, if that is not the end, and what could not be read."""
+    """The requests for exchanges.
+
+    source: Describes where the exchanges are from. trouble: Returns why no more exchanges arrive, other than
+    the end of the capture, and what could not be read.
+    """
 
     history: History
     topics: Mapping[uuid.UUID, str]
     source: Mapping[str, Any]
     trouble: Callable[[], str] = str
     reading: Values = field(default_factory=Values)
-    """How keys and values of records are read."""
+    """Decodes keys and values of records."""
     streams: int = 0
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
+        """Return the routes of the requests."""
         return [
             Route("/source", self.about),
             Route("/columns", self.columns),
@@ -72,21 +78,24 @@ class Exchanges:
         ]
 
     async def about(self, _: Request) -> Response:
-        """Where the exchanges are from."""
+        """Return where the exchanges are from."""
         return json_response({**self.source, **self._state()})
 
     async def columns(self, _: Request) -> Response:
-        """What a filter can name: columns, and fields of bodies."""
+        """Return the names that a filter may use: columns, and fields of bodies."""
         return await self._made(
             lambda: [
-                *({"name": one.name, "about": one.description} for one in COLUMNS),
-                *({"name": name, "about": about} for name, about in body_fields().items()),
+                *({"name": column.name, "about": column.description} for column in COLUMNS),
+                *({"name": name, "about": api_names} for name, api_names in body_fields().items()),
             ]
         )
 
     async def follow(self, request: Request) -> Response:
-        """Those behind `after` that pass `filter`, as lines of JSON: runs of their numbers, from and to, as
-        long as there are more to come."""
+        """Stream lines of JSON with the numbers of exchanges after `after` that pass `filter`.
+
+        The numbers are runs, each a first and a last number. The stream ends when no more exchanges can
+        arrive.
+        """
         if self.streams >= STREAMS:
             raise HTTPException(503, f"{STREAMS} streams are open already: close a page")
         passes = read_filter(request, self.topics) if request.query_params.get("filter") else None
@@ -96,22 +105,28 @@ class Exchanges:
 
     async def _lines(self, after: int, passes: Filter | None) -> AsyncIterator[str]:
         self.streams += 1
-        history, caught_up, said = self.history, False, 0.0
+        history, caught_up, written_at = self.history, False, 0.0
         try:
             while True:
                 state, skipped = self._state(), 0
-                if caught_up and passes is not None and history.count - after > BEHIND:
-                    skipped = history.count - LOOKS - after - 1
+                if caught_up and passes is not None and history.count - after > MOST_WAITING:
+                    skipped = history.count - CHUNK - after - 1
                     after += skipped
                 if passes is None:
-                    found = [(max(after + 1, state["first"]), state["end"] - 1)]
+                    ranges = [(max(after + 1, state["first"]), state["end"] - 1)]
                     after = state["end"] - 1
                 else:
-                    found, after = await self._passing(after, passes)
-                runs = [run for run in found if run[0] <= run[1]]
+                    ranges, after = await self._passing(after, passes)
+                runs = [run for run in ranges if run[0] <= run[1]]
                 caught_up = after + 1 >= history.count
-                if runs or skipped or not said or time.monotonic() - said > ALIVE or caught_up:
-                    said = time.monotonic()
+                if (
+                    runs
+                    or skipped
+                    or not written_at
+                    or time.monotonic() - written_at > ALIVE
+                    or caught_up
+                ):
+                    written_at = time.monotonic()
                     yield f"{compact({'runs': runs, 'after': after, 'skipped': skipped, **state})}\n"
                 if caught_up:
                     if state["over"]:
@@ -121,8 +136,10 @@ class Exchanges:
             self.streams -= 1
 
     async def _passing(self, after: int, passes: Filter) -> tuple[list[tuple[int, int]], int]:
-        some = self.history.following(after, LOOKS)
-        gone = threading.Event()  # the reader: the thread would go on, and a stop wait for it
+        some = self.history.following(after, CHUNK)
+        gone = (
+            threading.Event()
+        )  # ends the thread when the reader is gone, or a stop would wait for it
         try:
             numbers = await asyncio.to_thread(
                 lambda: [n for n, each in some if not gone.is_set() and passes(each)]
@@ -132,16 +149,16 @@ class Exchanges:
         return runs_of(numbers), some[-1][0] if some else self.history.count - 1
 
     async def _more(self, after: int) -> None:
-        """Until something has come, or it is time to say that the stream is alive; and EVERY at least."""
+        """Wait until exchanges have arrived or a sign of life is due, but at least PAUSE seconds."""
         until = time.monotonic() + ALIVE
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(PAUSE)
             history = self.history
             if history.count > after + 1 or history.over or time.monotonic() > until:
                 return
 
     async def rows(self, request: Request) -> Response:
-        """The rows with these `numbers`, as far as they are held."""
+        """Return the rows of the exchanges with these `numbers` that are still held."""
         numbers = [
             _number(text, "numbers") for text in request.query_params.get("numbers", "").split(",")
         ]
@@ -152,13 +169,13 @@ class Exchanges:
         return await self._made(lambda: [row(n, each, context) for n, each in held])
 
     async def exchange(self, request: Request) -> Response:
-        """One with all there is to it."""
+        """Return an exchange with all its values."""
         number = _number(request.path_params["number"], "exchange")
-        found = self.history.get(number)
-        if found is None:
+        exchange = self.history.get(number)
+        if exchange is None:
             raise HTTPException(404, f"exchange {number} is not held (any longer)")
         context, reading = self.history.context, self.reading
-        return await self._made(lambda: detail(number, found, context, reading))
+        return await self._made(lambda: detail(number, exchange, context, reading))
 
     async def _made(self, make: Callable[[], Any]) -> Response:
         return await asyncio.to_thread(lambda: json_response(make()))
@@ -174,7 +191,7 @@ class Exchanges:
 
 
 def runs_of(numbers: list[int]) -> list[tuple[int, int]]:
-    """Runs of numbers that follow each other: first and last of each.
+    """Return the first and the last number of each run of consecutive numbers.
 
     >>> runs_of([1, 2, 3, 7, 9, 10])
     [(1, 3), (7, 7), (9, 10)]
@@ -186,7 +203,7 @@ def runs_of(numbers: list[int]) -> list[tuple[int, int]]:
     return list(zip(starts, ends, strict=True))
 
 
-def _number(text: str, what: str) -> int:
+def _number(text: str, name: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= DIGITS):
-        raise HTTPException(400, f"{what}: give numbers")
+        raise HTTPException(400, f"{name}: give numbers")
     return int(text)

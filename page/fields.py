@@ -1,4 +1,4 @@
-"""The fields of bodies, by the paths that a filter names them with."""
+"""The fields of all bodies, by the paths that a filter uses."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from barnabas.specs.registry import NAMES, api, codec_of
 
 @cache
 def body_fields() -> dict[str, str]:
-    """The fields of all bodies as a filter names them, and in which APIs they are.
+    """Return the names of the APIs that have a field, by the field's path in a filter.
 
     >>> body_fields()["response.brokers[].host"]
     'Metadata, DescribeCluster'
     """
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    names_by_path: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for key, name in (*NAMES.items(), *_of_dialects()):
         oldest, newest = api(key).versions
         for version in range(newest, oldest - 1, -1):
             for direction in DIRECTIONS:
                 for path in _paths(codec_of(key, version, direction).layout):
-                    found[f"{direction}.{path}"][name] = None
-    return {path: ", ".join(names) for path, names in found.items()}
+                    names_by_path[f"{direction}.{path}"][name] = None
+    return {path: ", ".join(names) for path, names in names_by_path.items()}
 
 
 def _of_dialects() -> Iterator[tuple[int, str]]:
     """Yield the APIs of dialects, with the name of the dialect."""
     for dialect in dialects():
-        for one in dialect.apis:
-            yield own_key(dialect, one), f"{one.name} ({dialect.name})"
+        for dialect_api in dialect.apis:
+            yield own_key(dialect, dialect_api), f"{dialect_api.name} ({dialect.name})"
 
 
 def _paths(layout: Layout) -> Iterator[str]:

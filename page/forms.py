@@ -1,4 +1,4 @@
-"""What exchanges are taken away as: a line a form."""
+"""The formats in which the page gives exchanges away as a file."""
 
 from __future__ import annotations
 
@@ -26,121 +26,130 @@ from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import elided
 
 LARGEST: Final = 1 << 30
-"""Bytes of a capture that is looked through for packets, at most."""
+"""The size in bytes up to which a capture is searched for packets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where exchanges are from."""
+    """The capture or the proxy from which exchanges are."""
 
     name: str
     packets: Callable[[], Capture] | None = None
-    """Opens the capture that has their packets; it may raise Unreadable."""
+    """Opens the capture that has their packets; it may raise Unreadable. None: there is no capture."""
     scenarios: Callable[[], Sequence[Source]] = tuple
-    """Those that held."""
+    """Returns the scenarios that were in effect."""
     faults: tuple[Fault, ...] = FAULTS
-    """Which their rules may name."""
+    """The faults that their rules may name."""
     context: Callable[[], Context] = Context
-    """Makes what was known before the first of them."""
+    """Makes the context before the first exchange."""
 
 
-def of_capture(capture: Capture, again: Callable[[], Capture]) -> Origin:
-    """Those of a capture that is read; `again` opens it anew."""
+def of_capture(capture: Capture, reopen: Callable[[], Capture]) -> Origin:
+    """Return the origin of exchanges that are read from a capture.
+
+    reopen: Opens the capture anew.
+    """
 
     def context() -> Context:
         try:
-            return again().context
-        except Unreadable:  # it is gone, or another file has its place
+            return reopen().context
+        except Unreadable:  # the file was removed or replaced
             return Context()
 
     return Origin(
         capture.name,
-        packets=again,
+        packets=reopen,
         scenarios=lambda: capture.reader.scenarios,
         context=context,
     )
 
 
 @dataclass(slots=True)
-class Taken:
-    """Exchanges in the order in which they ended, and which of them are wanted."""
+class ExchangeSelection:
+    """Exchanges in the order in which they ended, and a selection of them."""
 
     held: Sequence[tuple[int, Exchange]]
-    wanted: Callable[[int, Exchange], bool]
+    selects: Callable[[int, Exchange], bool]
     origin: Origin
-    why: str
-    """What makes a part of them, in words."""
+    description: str
+    """The description of the selection."""
     context: Context
-    """Learns from all of them, so that each is shown with what was known when it passed."""
+    """Learns from all exchanges, so that each is written with the names known when it passed."""
     gone: threading.Event
-    """Set when nobody wants them any longer."""
+    """Set when the client has closed the connection."""
     count: int = 0
-    """How many were taken so far."""
+    """The number of exchanges that were selected so far."""
 
     def exchanges(self) -> Iterator[Exchange]:
-        """Those that are wanted."""
+        """Yield the selected exchanges, until the client has closed the connection."""
         for number, exchange in self.held:
             if self.gone.is_set():
                 return
             self.context.learn(exchange)
-            if self.wanted(number, exchange):
+            if self.selects(number, exchange):
                 self.count += 1
                 yield exchange
 
 
 class Form(NamedTuple):
-    """One form."""
+    """A file format."""
 
     name: str
     file: str
-    """What the file is called."""
+    """The name of the file."""
     kind: str
-    """Its media type."""
-    write: Callable[[Taken, BinaryIO], str]
-    """Writes the file, and says in a line what is to be known of it beside the number of exchanges."""
+    """The media type."""
+    write: Callable[[ExchangeSelection, BinaryIO], str]
+    """Writes the file, and returns a remark on it; empty: none."""
 
 
-def pcapng(taken: Taken, file: BinaryIO) -> str:
-    """The packets, where they are at hand; else frames that are written anew, and the file says so."""
-    found = list(taken.exchanges())
-    if _repacked(taken, found, file):
+def pcapng(selection: ExchangeSelection, file: BinaryIO) -> str:
+    """Write the packets of the exchanges, or reconstructed frames if packets are missing."""
+    exchanges = list(selection.exchanges())
+    if _repacked(selection, exchanges, file):
         return ""
-    left_out = reconstruct(found, file, Masking()).total()
+    left_out = reconstruct(exchanges, file, Masking()).total()
     is_ = "is" if left_out == 1 else "are"
     lacks = f"; {plural(left_out, 'exchange')} {is_} left out, see the file" if left_out else ""
     return f"frames are written anew: the packets are gone{lacks}"
 
 
-def jsonl(taken: Taken, file: BinaryIO) -> str:
-    """The lines of `decode --json`."""
+def jsonl(selection: ExchangeSelection, file: BinaryIO) -> str:
+    """Write the lines of `decode --json`."""
     lacking = 0
-    for exchange in taken.exchanges():
-        line = json_line(exchange, taken.context, elided)
+    for exchange in selection.exchanges():
+        line = json_line(exchange, selection.context, elided)
         file.write(line.encode("utf-8", "surrogatepass") + b"\n")
         lacking += _lacks_body(exchange)
     return f"of {plural(lacking, 'exchange')} a body was not kept" if lacking else ""
 
 
-def scenario(taken: Taken, file: BinaryIO) -> str:
-    """What rules did to them."""
-    found = list(taken.exchanges())
-    sources = taken.origin.scenarios()
-    again = excerpt(found, sources, taken.context.topics, taken.origin.faults)
-    file.write(again.text.encode())
-    if not any(each.rules for each in found):
+def scenario(selection: ExchangeSelection, file: BinaryIO) -> str:
+    """Write a scenario that repeats the effects of rules on the exchanges."""
+    exchanges = list(selection.exchanges())
+    sources = selection.origin.scenarios()
+    written = excerpt(exchanges, sources, selection.context.topics, selection.origin.faults)
+    file.write(written.text.encode())
+    if not any(each.rules for each in exchanges):
         return "no rule fired on them"
-    return "rules that hold no longer are left out, see the file" if again.left_out else ""
+    return "rules that hold no longer are left out, see the file" if written.left_out else ""
 
 
-def pytest(taken: Taken, file: BinaryIO) -> str:
-    """What was asked and answered, and what rules did to it. Raises NoTest."""
-    found = list(taken.exchanges())
-    again = ""
-    if any(each.rules for each in found):
-        sources = taken.origin.scenarios()
-        again = excerpt(found, sources, taken.context.topics, taken.origin.faults).text
-    file.write(as_pytest(found, taken.origin.name, again).encode("utf-8", "backslashreplace"))
-    return "what is not asked again stands in the file" if len(found) > 1 else ""
+def pytest(selection: ExchangeSelection, file: BinaryIO) -> str:
+    """Write a test that sends the requests again, under the rules that fired. Raises NoTest."""
+    exchanges = list(selection.exchanges())
+    scenario_text = ""
+    if any(each.rules for each in exchanges):
+        sources = selection.origin.scenarios()
+        scenario_text = excerpt(
+            exchanges, sources, selection.context.topics, selection.origin.faults
+        ).text
+    file.write(
+        as_pytest(exchanges, selection.origin.name, scenario_text).encode(
+            "utf-8", "backslashreplace"
+        )
+    )
+    return "what is not asked again stands in the file" if len(exchanges) > 1 else ""
 
 
 FORMS: Final = (
@@ -151,22 +160,22 @@ FORMS: Final = (
 )
 
 
-def _repacked(taken: Taken, found: list[Exchange], file: BinaryIO) -> bool:
-    """Write the packets of exchanges; False if they are not all at hand, and nothing is written."""
-    if taken.origin.packets is None:
+def _repacked(selection: ExchangeSelection, exchanges: list[Exchange], file: BinaryIO) -> bool:
+    """Write the packets of exchanges; if some are missing, write nothing and return False."""
+    if selection.origin.packets is None:
         return False
-    wanted = set(map(_which, found))
+    identities = set(map(_which, exchanges))
     try:
-        capture = taken.origin.packets()
+        capture = selection.origin.packets()
         if sum(map(size_of, capture.reader.paths)) > LARGEST:
             return False
         survey = Survey(
-            Selection(passes=lambda each: _which(each) in wanted), Masking(), capture.context
+            Selection(passes=lambda each: _which(each) in identities), Masking(), capture.context
         )
         survey.read(capture.events())
-        if survey.exchanges != len(found):
+        if survey.exchanges != len(exchanges):
             return False
-        repack(capture.reader, survey, capture.events(), file, taken.why)
+        repack(capture.reader, survey, capture.events(), file, selection.description)
     except (Unreadable, CaptureError):
         file.seek(0)
         file.truncate()
@@ -175,13 +184,13 @@ def _repacked(taken: Taken, found: list[Exchange], file: BinaryIO) -> bool:
 
 
 def _which(exchange: Exchange) -> tuple[int, ...]:
-    """Tells exchanges of a capture apart, whoever reads them."""
+    """Return values that identify an exchange in any reading of its capture."""
     return exchange.ts, exchange.connection, exchange.key, exchange.correlation_id
 
 
 def _lacks_body(exchange: Exchange) -> bool:
     sizes = exchange.request_size, exchange.response_size
     return any(
-        size is not None and exchange.body(way) is None
-        for way, size in zip(DIRECTIONS, sizes, strict=True)
+        size is not None and exchange.body(direction) is None
+        for direction, size in zip(DIRECTIONS, sizes, strict=True)
     )

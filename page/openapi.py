@@ -48,7 +48,7 @@ ANSWERS: Final[dict[str, Any]] = {
     "POST /wait_for": tests.Passed,
     "POST /assert": tests.Judged,
 }
-"""The types of answers; others are any JSON, or what OTHERS says."""
+"""The types of responses; others are any JSON, or have the media type in OTHERS."""
 
 OTHERS: Final = {
     "GET /exchanges/follow": "application/jsonl",
@@ -57,9 +57,9 @@ OTHERS: Final = {
     "POST /take": "application/octet-stream",
     "GET /capture": "application/vnd.tcpdump.pcap",
 }
-"""The media types that are not JSON."""
+"""The media types of responses that are not JSON."""
 
-ASKED: Final = {
+QUERY_PARAMETERS: Final = {
     "GET /exchanges/follow": ("after", "filter"),
     "GET /exchanges/rows": ("numbers",),
     "GET /exchanges": ("last", "filter"),
@@ -70,7 +70,7 @@ ASKED: Final = {
     "POST /scenario/try": ("last",),
     "POST /connections/{number}/step": ("direction",),
 }
-"""Parameters in the query; none has to be given."""
+"""Parameters in the query, all of them optional."""
 
 BODIES: Final[dict[str, str | type[BaseModel]]] = {
     "PUT /scenario": "application/yaml",
@@ -85,7 +85,7 @@ BODIES: Final[dict[str, str | type[BaseModel]]] = {
     "POST /wait_for": WaitFor,
     "POST /assert": Assertions,
 }
-"""The media types of requests' bodies, or what is read from their JSON."""
+"""The media types of requests' bodies, or the models of their JSON."""
 
 _REFUSED: Final = {
     "type": "object",
@@ -95,7 +95,7 @@ _REFUSED: Final = {
 
 
 def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
-    """The document; its paths are behind the version.
+    """Return the OpenAPI document of routes, without the API's version in the paths.
 
     >>> inner = Mount("/tests/{test}", routes=[Route("/a/{b:path}", _no_answer)])
     >>> list(document([inner])["paths"])
@@ -103,12 +103,12 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
     """
     paths: dict[str, dict[str, Any]] = {}
     schemas: dict[str, Any] = {}
-    for before, route in _every(routes):
+    for prefix, route in _every(routes):
         path = re.sub(r":\w+}", "}", route.path)
-        parameters = [*re.findall(r"{(\w+)", before + path)]
+        parameters = [*re.findall(r"{(\w+)", prefix + path)]
         for method in sorted((route.methods or set()) - {"HEAD"}):
             operation = _operation(f"{method} {path}", route, parameters, schemas)
-            paths.setdefault(before + path, {})[method.lower()] = operation
+            paths.setdefault(prefix + path, {})[method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "barnabas", "version": PREFIX.removeprefix("/v")},
@@ -122,25 +122,33 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
     }
 
 
-def _every(routes: Iterable[BaseRoute], before: str = "") -> Iterator[tuple[str, Route]]:
-    """All routes, each with the path that it is mounted at."""
+def _every(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[tuple[str, Route]]:
+    """Yield all routes, each with the path at which it is mounted."""
     for route in routes:
         if isinstance(route, Route):
-            yield before, route
+            yield prefix, route
         elif isinstance(route, Mount):
-            yield from _every(route.routes, before + route.path)
+            yield from _every(route.routes, prefix + route.path)
 
 
 def _operation(
-    name: str, route: Route, places: list[str], schemas: dict[str, Any]
+    name: str, route: Route, path_parameters: list[str], schemas: dict[str, Any]
 ) -> dict[str, Any]:
-    """name: method and path as the tables have it, without what it is mounted at. places: in the path."""
+    """Describe a request.
+
+    Args:
+        name: Method and path as in the tables, without the path at which it is mounted.
+        route: The route that serves the request.
+        path_parameters: The names of parameters in the path.
+        schemas: Gets the schemas of named types.
+    """
     answer = _schema(ANSWERS[name], schemas) if name in ANSWERS else {}
     parameters = [
         {"name": each, "in": "path", "required": True, "schema": {"type": "string"}}
-        for each in places
+        for each in path_parameters
     ] + [
-        {"name": each, "in": "query", "schema": {"type": "string"}} for each in ASKED.get(name, ())
+        {"name": each, "in": "query", "schema": {"type": "string"}}
+        for each in QUERY_PARAMETERS.get(name, ())
     ]
     body: dict[str, Any] = {}
     if name in BODIES:
@@ -172,23 +180,23 @@ def _operation(
     }
 
 
-def _schema(of: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; those that have a name go to the others."""
-    found = TypeAdapter(of).json_schema(
+def _schema(type_: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type; named schemas are added to `schemas` and referenced."""
+    schema = TypeAdapter(type_).json_schema(
         ref_template="#/components/schemas/{model}", mode="serialization"
     )
-    schemas.update(found.pop("$defs", {}))
-    if found.get("type") != "object":
-        return found
-    schemas[found["title"]] = found
-    return {"$ref": f"#/components/schemas/{found['title']}"}
+    schemas.update(schema.pop("$defs", {}))
+    if schema.get("type") != "object":
+        return schema
+    schemas[schema["title"]] = schema
+    return {"$ref": f"#/components/schemas/{schema['title']}"}
 
 
 def described(routes: Iterable[BaseRoute]) -> list[BaseRoute]:
-    """The same routes, and one that says what they are."""
+    """Return the routes and the request for their OpenAPI document."""
 
     async def openapi(_: Request) -> Response:
-        """This document."""
+        """Return this document."""
         return json_response(document(every))
 
     every = [*routes, Route("/openapi.json", openapi)]
@@ -196,5 +204,5 @@ def described(routes: Iterable[BaseRoute]) -> list[BaseRoute]:
 
 
 async def _no_answer(_: Request) -> Response:
-    """For the example."""
+    """Return an empty response, for the doctest of `document`."""
     return Response()

@@ -1,4 +1,4 @@
-"""The rules of a capture: its scenario, and on how many exchanges each rule had fired."""
+"""The rules of a capture: its scenario, and the number of exchanges on which each rule fired."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
-from barnabas.page.views import Fed
+from barnabas.page.views import FedViews
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.drafts import Drafts
 from barnabas.proxy.control.history import History
@@ -22,44 +22,46 @@ from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import Scenario, examine
 
 
-class Fired:
-    """Counts exchanges by the rules that fired on them."""
+class FiredCounter:
+    """Counts of exchanges by the rules that fired on them."""
 
     def __init__(self) -> None:
         self.count: Counter[str] = Counter()
 
     def add(self, exchange: Exchange) -> None:
-        """Take one."""
+        """Count an exchange."""
         self.count.update(set(exchange.rules))
 
 
 @dataclass(slots=True)
 class Recorded:
-    """The endpoints; nothing is applied. text: the scenario that the capture has, or what stands there in its
-    place. topics: names by id."""
+    """The requests for the rules of a capture, which change nothing.
+
+    text: The scenario in the capture, or the value in its place. topics: Names by id.
+    """
 
     history: History
     topics: Mapping[uuid.UUID, str]
     text: object
     reading: Values = field(default_factory=Values)
-    """How rules read keys and values of records."""
-    _fired: Fired = field(default_factory=Fired, init=False)
-    _fed: Fed = field(init=False)
+    """Decodes keys and values of records for rules."""
+    _fired: FiredCounter = field(default_factory=FiredCounter, init=False)
+    _fed: FedViews = field(init=False)
 
     def __post_init__(self) -> None:
-        self._fed = Fed(self._fired)
+        self._fed = FedViews(self._fired)
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
+        """Return the routes of the requests."""
         text = self.text if isinstance(self.text, str) else ""
-        found = examine(text)
-        scenario = found if isinstance(found, Scenario) else None
+        examined = examine(text)
+        scenario = examined if isinstance(examined, Scenario) else None
         drafts = Drafts(self.history, self.topics, lambda: (scenario, FAULTS), lambda: self.reading)
         return [Route("/scenario", self.scenario), *drafts.routes]
 
     async def scenario(self, _: Request) -> Response:
-        """The scenario's text, and on how many exchanges each rule had fired."""
+        """Return the scenario's text, and on how many exchanges each rule fired."""
         state = await self._fed.fresh(self.history)
         text = self.text if isinstance(self.text, str) else EMPTY
         rules = [{"name": name, "fired": fired} for name, fired in self._fired.count.items()]

@@ -1,4 +1,4 @@
-"""The page's sequence: which messages were at the proxy in a window of time."""
+"""The page's sequence diagram: the messages at the proxy in a window of time."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ from barnabas.proxy.control.history import History
 from barnabas.proxy.network.clock import clock
 
 DIGITS: Final = 19
-"""Of ns since the epoch, for the next 200 years."""
+"""The most digits of ns since the epoch, for the next 200 years."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """The endpoint. clock: ns since the epoch."""
+    """The request for a sequence diagram. clock: Returns ns since the epoch."""
 
     history: History
     clock: Callable[[], int] = clock
 
     @property
     def routes(self) -> list[Route]:
-        """Which request it answers."""
+        """Return the route of the request."""
         return [Route("/sequence", self.sequence)]
 
     async def sequence(self, request: Request) -> Response:
-        """Messages from `from` to before `to` (ns since the epoch), of a `connection` or all, also of
-        exchanges that are not over: see `barnabas.captures.summary.sequence`."""
+        """Return the messages from `from` until before `to` (ns since the epoch).
+
+        They are from one `connection` or from all, and include messages of unfinished exchanges.
+        """
         begin, end, connection = (_number(request, name) for name in ("from", "to", "connection"))
-        kept, now = self.history.kept(), self.clock()
+        held, now = self.history.kept(), self.clock()
 
-        def found() -> Response:
-            several = chain(kept, numbered(self.history.under_way(), now))
-            return json_response(sequence(several, begin, end, connection))
+        def respond() -> Response:
+            numbered_exchanges = chain(held, numbered(self.history.under_way(), now))
+            return json_response(sequence(numbered_exchanges, begin, end, connection))
 
-        return await asyncio.to_thread(found)
+        return await asyncio.to_thread(respond)
 
 
 def _number(request: Request, name: str) -> int | None:

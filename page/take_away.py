@@ -20,24 +20,24 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.captures.kafka.wording import shorten
-from barnabas.page.forms import FORMS, Form, Origin, Taken
+from barnabas.page.forms import FORMS, ExchangeSelection, Form, Origin
 from barnabas.peers.replay.as_pytest import NoTest
 from barnabas.plural import plural
 from barnabas.proxy.control.bodies import read_text
 from barnabas.proxy.control.history import History
 
 SOME: Final = 200
-"""Exchanges that are looked up at a time; traffic has its turn in between."""
+"""Exchanges that are looked up at a time; traffic is handled in between."""
 
 CHUNK: Final = 1 << 18
 
 LOOK: Final = 0.2
-"""Seconds between two looks whether the client still waits."""
+"""Seconds between two checks that the client still waits."""
 
-SAID: Final = "Barnabas-Said"
-"""The header that says in a line what is to be known of the file."""
+REMARK_HEADER: Final = "Barnabas-Said"
+"""The header with the number of exchanges and remarks on the file."""
 
-ASKED: Final = (
+USAGE: Final = (
     'give {"form": "'
     + '" or "'.join(form.name for form in FORMS)
     + '", "numbers": [...]} or "filter": "..." or neither, as JSON'
@@ -46,32 +46,34 @@ ASKED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TakeAway:
-    """The endpoint."""
+    """The request for a file of exchanges."""
 
     history: History
     origin: Origin
 
     @property
     def routes(self) -> list[Route]:
-        """Which request it answers."""
+        """Return the route of the request."""
         return [Route("/take", self.take, methods=["POST"])]
 
     async def take(self, request: Request) -> Response:
-        """A file of those with `numbers`, or of those that pass `filter`, or of all that are held."""
+        """Return a file of the exchanges with `numbers`, of those that pass `filter`, or of all."""
         text = await read_text(request)
         context = await asyncio.to_thread(self.origin.context)
-        form, wanted, last, why = _asked(text, context)
+        form, selects, last, description = _parsed(text, context)
         held = await self._held(last)
-        gone = threading.Event()  # the client: the thread would go on, and a stop wait for it
-        taken = Taken(held, wanted, self.origin, why, context, gone)
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
+        gone = (
+            threading.Event()
+        )  # ends the thread when the client is gone, or a stop would wait for it
+        selection = ExchangeSelection(held, selects, self.origin, description, context, gone)
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed after it was sent
         try:
-            writing = asyncio.ensure_future(asyncio.to_thread(form.write, taken, file))
+            writing = asyncio.ensure_future(asyncio.to_thread(form.write, selection, file))
             while not (await asyncio.wait({writing}, timeout=LOOK))[0]:
                 if await request.is_disconnected():
                     gone.set()
-            said = await writing
-            if not taken.count:
+            remark = await writing
+            if not selection.count:
                 raise HTTPException(404, "no exchange that is held is among those")
         except NoTest as problem:
             file.close()
@@ -82,7 +84,7 @@ class TakeAway:
         headers = {
             "Content-Disposition": f'attachment; filename="{form.file}"',
             "Content-Length": str(file.tell()),
-            SAID: "; ".join(filter(None, (plural(taken.count, "exchange"), said))),
+            REMARK_HEADER: "; ".join(filter(None, (plural(selection.count, "exchange"), remark))),
         }
         file.seek(0)
         end = BackgroundTask(file.close)
@@ -90,29 +92,31 @@ class TakeAway:
 
     async def _held(self, last: float) -> list[tuple[int, Exchange]]:
         await self.history.fresh()
-        found: list[tuple[int, Exchange]] = []
+        held: list[tuple[int, Exchange]] = []
         after = -1
         while after < last and (some := self.history.following(after, SOME)):
-            found += some
+            held += some
             after = some[-1][0]
             await asyncio.sleep(0)
-        return found
+        return held
 
 
-def _asked(text: str, context: Context) -> tuple[Form, Callable[[int, Exchange], bool], float, str]:
-    """The form, which exchanges, the last number that may be one, and all that in words."""
+def _parsed(
+    text: str, context: Context
+) -> tuple[Form, Callable[[int, Exchange], bool], float, str]:
+    """Return the format, the selection, the last number that it may have, and its description."""
     try:
-        asked = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
-        raise HTTPException(400, ASKED) from None
-    if not isinstance(asked, dict) or not asked.keys() <= {"form", "numbers", "filter"}:
-        raise HTTPException(400, ASKED)
-    form = next((form for form in FORMS if form.name == asked.get("form")), None)
-    numbers, condition = asked.get("numbers"), asked.get("filter")
+        raise HTTPException(400, USAGE) from None
+    if not isinstance(document, dict) or not document.keys() <= {"form", "numbers", "filter"}:
+        raise HTTPException(400, USAGE)
+    form = next((form for form in FORMS if form.name == document.get("form")), None)
+    numbers, condition = document.get("numbers"), document.get("filter")
     if form is None or (numbers is not None and condition is not None):
-        raise HTTPException(400, ASKED)
+        raise HTTPException(400, USAGE)
     if numbers is not None:
-        if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
+        if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
             raise HTTPException(400, "numbers: give a list of numbers")
         some = frozenset(numbers)
         count = plural(len(some), "chosen exchange")
@@ -123,8 +127,8 @@ def _asked(text: str, context: Context) -> tuple[Form, Callable[[int, Exchange],
         passes = exchange_filter(_text(condition), context.topics)
     except ValueError as problem:
         raise HTTPException(400, f"filter: {problem}") from None
-    said = f"--filter {shorten(condition, 1000)}"
-    return form, lambda _, exchange: passes(exchange), float("inf"), said
+    description = f"--filter {shorten(condition, 1000)}"
+    return form, lambda _, exchange: passes(exchange), float("inf"), description
 
 
 def _text(value: Any) -> str:

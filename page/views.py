@@ -1,4 +1,7 @@
-"""What the page's other views show. Each is fed when somebody asks for it, with what came since."""
+"""The page's computed views: groups, transactions, topics and latencies.
+
+A view gets new exchanges when it is requested.
+"""
 
 from __future__ import annotations
 
@@ -24,33 +27,33 @@ from barnabas.proxy.control.history import History
 from barnabas.trouble import Trouble
 
 CHUNK: Final = 200
-"""Exchanges that are fed at a time; others have their turn in between."""
+"""Exchanges that are added at a time; other requests are handled in between."""
 
 ROWS: Final = 2000
-"""Rows of a list in an answer at most: the first ones."""
+"""The most rows of a list in a response."""
 
 
 class View(Protocol):
-    """Takes exchanges in the order in which they end."""
+    """A computation over exchanges, which gets them in the order in which they end."""
 
     def add(self, exchange: Exchange) -> None:
-        """Take one."""
+        """Add an exchange."""
 
 
-class Fed:
-    """Views, and which exchanges they have had."""
+class FedViews:
+    """Views, and the number of the last exchange that they have."""
 
     def __init__(self, *views: View) -> None:
         self._views = views
         self._after = -1
         self._missed = 0
-        """Exchanges that fell out before somebody asked."""
+        """Exchanges that the history dropped before a request."""
         self._turn = asyncio.Lock()
 
     async def fresh(self, history: History) -> dict[str, int]:
-        """Feed them what came since; how many they have had, and missed.
+        """Add new exchanges to the views; return how many they have, and how many they missed.
 
-        What comes meanwhile has to wait for the next time: there may be no end to it.
+        Exchanges that arrive meanwhile are left for the next call, since there may be no end of them.
         """
         last = history.count - 1
         async with self._turn:
@@ -66,14 +69,14 @@ class Fed:
 
 @dataclass(slots=True)
 class Views:
-    """The endpoints."""
+    """The requests for computed views."""
 
     history: History
     _groups: tuple[Lanes, Bands, Lag] = field(init=False)
     _transactions: Transactions = field(init=False)
     _topics: Traffic = field(init=False)
     _latency: LatencyView = field(init=False)
-    _fed: dict[str, Fed] = field(init=False)
+    _fed: dict[str, FedViews] = field(init=False)
 
     def __post_init__(self) -> None:
         context = self.history.context
@@ -81,15 +84,15 @@ class Views:
         self._transactions = Transactions(context)
         self._topics, self._latency = Traffic(context), LatencyView()
         self._fed = {
-            "groups": Fed(*self._groups),
-            "transactions": Fed(self._transactions),
-            "topics": Fed(self._topics),
-            "latency": Fed(self._latency),
+            "groups": FedViews(*self._groups),
+            "transactions": FedViews(self._transactions),
+            "topics": FedViews(self._topics),
+            "latency": FedViews(self._latency),
         }
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
+        """Return the routes of the requests."""
         return [
             Route("/groups", self.groups),
             Route("/transactions", self.transactions),
@@ -98,9 +101,9 @@ class Views:
         ]
 
     async def groups(self, request: Request) -> Response:
-        """Names of groups; lanes, bands and lag of the one that is named, or else of the latest."""
+        """Return the names of groups, and the lanes, bands and lag of `group` or of the latest group."""
         lanes, bands, lag = self._groups
-        wanted = request.query_params.get("group")
+        requested = request.query_params.get("group")
 
         def made() -> dict[str, Any]:
             rows = lanes.rows()
@@ -108,7 +111,7 @@ class Views:
             for row in rows:
                 last = int(row["events"][-1]["start"]) if row["events"] else 0
                 latest[row["group"]] = max(latest.get(row["group"], 0), last)
-            name = wanted or max(latest, key=lambda group: latest[group], default=None)
+            name = requested or max(latest, key=lambda group: latest[group], default=None)
             return {
                 "groups": sorted(latest)[:ROWS],
                 "group": name,
@@ -121,7 +124,7 @@ class Views:
         return await self._answer("groups", made)
 
     async def transactions(self, _: Request) -> Response:
-        """Those that are open, and the last ones that are over."""
+        """Return open transactions, and the last ones that ended."""
         view = self._transactions
         return await self._answer(
             "transactions",
@@ -129,24 +132,24 @@ class Views:
         )
 
     async def topics(self, _: Request) -> Response:
-        """Who writes to a topic, and who reads it, how much and how fast."""
+        """Return who produces to each topic and who consumes it, how much and how fast."""
         view = self._topics
         return await self._answer(
             "topics", lambda: {"flows": view.rows()[:ROWS], "forgotten": view.forgotten}
         )
 
     async def latency(self, _: Request) -> Response:
-        """Percentiles by API and heat maps, of what clients saw and of the brokers alone."""
+        """Return percentiles by API and heat maps, of clients' latencies and of brokers' alone."""
         return await self._answer("latency", self._latency.rows)
 
-    async def _answer(self, name: str, made: Callable[[], dict[str, Any]]) -> Response:
+    async def _answer(self, name: str, compute: Callable[[], dict[str, Any]]) -> Response:
         try:
             state = await self._fed[name].fresh(self.history)
         except Trouble as trouble:  # of a dialect's group reader
             raise HTTPException(500, str(trouble)) from None
-        return json_response({**made(), **state})
+        return json_response({**compute(), **state})
 
 
 def of(group: str | None, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of a group, the last ones."""
+    """Return the last rows of a group."""
     return [row for row in rows if row["group"] == group][-ROWS:]

@@ -5,28 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from barnabas import __version__
-from barnabas.cli.analyze.command import analyze_app
-from barnabas.cli.captures.commands import capture_app
-from barnabas.cli.clients.commands import clients_app
-from barnabas.cli.conform.command import conform_app
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.streams import make_usable, say
-from barnabas.cli.ctl.ctl import ctl_app
-from barnabas.cli.experiments.command import experiment_app
-from barnabas.cli.explore.command import explore_app
-from barnabas.cli.fuzz.commands import fuzz_app
-from barnabas.cli.peers.commands import peers_app
-from barnabas.cli.proxy.command import proxy_app
-from barnabas.cli.replay.command import replay_app
-from barnabas.cli.scenarios.commands import scenario_app
-from barnabas.cli.serve_tests.command import serve_tests_app
-from barnabas.cli.specs.commands import spec_app
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 
 TOPICS: Final = {
@@ -50,27 +37,73 @@ TOPICS: Final = {
 }
 """The commands by what people come for, the common ones first."""
 
+_CAPTURES: Final = "captures.commands:capture_app"
+
+_COMMANDS: Final = {
+    "proxy": "proxy.command:proxy_app",
+    **dict.fromkeys(("decode", "open", "summary", "check", "grep", "diff"), _CAPTURES),
+    **dict.fromkeys(("convert", "capture", "rehearse", "serve"), _CAPTURES),
+    "analyze": "analyze.command:analyze_app",
+    "explore": "explore.command:explore_app",
+    "conform": "conform.command:conform_app",
+    "serve-tests": "serve_tests.command:serve_tests_app",
+    "replay": "replay.command:replay_app",
+}
+"""The typer application in which a command is, as `module:NAME` in this package."""
+
+_GROUPS: Final = {
+    "ctl": "ctl.ctl:ctl_app",
+    "scenario": "scenarios.commands:scenario_app",
+    "clients": "clients.commands:clients_app",
+    "fuzz": "fuzz.commands:fuzz_app",
+    "spec": "specs.commands:spec_app",
+    "peers": "peers.commands:peers_app",
+    "experiment": "experiments.command:experiment_app",
+}
+"""The typer application that is a group of commands, as `module:NAME` in this package."""
+
 _MISUSE: Final[Any] = typer.BadParameter.__base__
-"""What is raised for options that can't be; typer does not name it."""
+"""The exception for invalid options, which typer does not export."""
 
 
 class _Root(Group):
-    """All commands, by topic."""
+    """All commands, by topic. A command's module is imported when the command is looked up."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of commands, in the order of the help."""
+        """Return the names of all commands, in the order of the help."""
         return [name for names in TOPICS.values() for name in names]
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; what it returns is the exit code, whoever runs the app.
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; None: unknown, and all commands are imported for a suggestion."""
+        known = cmd_name in _COMMANDS or cmd_name in _GROUPS or cmd_name in self.commands
+        for name in (cmd_name,) if known else (*_COMMANDS, *_GROUPS):
+            if name not in self.commands:
+                self.commands.update(_imported(name))
+        return super().get_command(ctx, cmd_name)
 
-        A reader of the output may stop reading: the exit code is 0 then, while typer's would be 1.
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command and exit with the code that it returns.
+
+        If the reader of the output stops reading, the exit code is 0; typer's would be 1.
         """
         try:
             code = super().invoke(ctx)
         except BrokenPipeError:
             code = FINE
         raise typer.Exit(code or FINE)
+
+
+def _imported(name: str) -> dict[str, Any]:
+    """Import a command's module and build its commands."""
+    module, _, attribute = {**_COMMANDS, **_GROUPS}[name].partition(":")
+    commands = getattr(import_module(f"barnabas.cli.{module}"), attribute)
+    around = typer.Typer(cls=Group, add_completion=False, rich_markup_mode="rich")
+    if name in _GROUPS:
+        around.add_typer(commands, name=name)
+    else:
+        around.add_typer(commands)
+    arrange(around, TOPICS)
+    return {**typer.main.get_group(around).commands}
 
 
 app = typer.Typer(
@@ -87,23 +120,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (
-    capture_app,
-    proxy_app,
-    explore_app,
-    analyze_app,
-    replay_app,
-    conform_app,
-    serve_tests_app,
-):
-    app.add_typer(commands)
-app.add_typer(scenario_app, name="scenario")
-app.add_typer(spec_app, name="spec")
-app.add_typer(peers_app, name="peers")
-app.add_typer(ctl_app, name="ctl")
-app.add_typer(experiment_app, name="experiment")
-app.add_typer(fuzz_app, name="fuzz")
-app.add_typer(clients_app, name="clients")
 
 
 def _version(value: bool) -> None:
@@ -125,7 +141,7 @@ def _root(
     ] = False,
 ) -> None:
     if until_eof:
-        from barnabas.cli.console.until_eof import stop_at_eof
+        from barnabas.cli.console.stop import stop_at_eof
 
         stop_at_eof()
 
@@ -163,7 +179,7 @@ arrange(app, TOPICS)
 
 
 def main() -> None:
-    """The entry point: troubles are one line and an exit code, never a traceback."""
+    """Run the command line: an error is one line and an exit code, never a traceback."""
     make_usable()
     try:
         sys.exit(app(prog_name="barnabas", standalone_mode=False))
@@ -173,11 +189,11 @@ def main() -> None:
         say(lines(str(trouble)))
         sys.exit(trouble.code)
     except _MISUSE as problem:
-        if said := problem.format_message():  # else it was the help
+        if message := problem.format_message():  # else the help was printed
             from barnabas.captures.kafka.wording import printable
 
             help_of = problem.ctx.command_path if problem.ctx else "barnabas"
-            say(f"{printable(said.rstrip('.'))}; see {help_of} --help")
+            say(f"{printable(message.rstrip('.'))}; see {help_of} --help")
         sys.exit(MISUSE)
     except OSError as problem:
         if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
@@ -187,7 +203,7 @@ def main() -> None:
     finally:
         try:
             sys.stdout.flush()
-        except OSError:  # what it still has is lost, and was said to be: it must not try again
+        except OSError:  # buffered output is lost, as reported: Python must not write it again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

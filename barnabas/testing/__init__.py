@@ -1,14 +1,14 @@
-"""For people's own tests: a proxy in a process of its own, and assertions on what passed it.
+"""A Kafka proxy for users' own tests, and assertions on the exchanges that passed it.
 
-The fixtures are in `barnabas.pytest_plugin`. The proxy has a process of its own because a test may block
-its thread or its loop while traffic goes on, and because it starts anew for each test, so that its
-decisions are reproducible. The user's process imports this package, the standard library and third parties
-only; names of APIs, errors and columns are checked by the proxy's control port. But for `seen`, where tests
-that were made of a capture ask a cluster themselves.
+The fixtures are in `barnabas.pytest_plugin`. Each proxy runs in its own process, because a test may block its
+thread or its loop while traffic goes on, and because a fresh process makes the decisions of rules
+reproducible. The test's process imports only this package, the standard library and third-party packages: the
+proxy's control port validates names of APIs, errors and columns. The exception is `seen`, with which tests
+made from a capture send requests to a cluster.
 
-`--until-eof` ends the process when the pipe to its stdin is closed, whatever becomes of pytest. Its JSON
-log is a file, complete and bounded by the disk; the control port says how many exchanges are over, so
-`exchanges()` knows which line to wait for, and that nothing is missing.
+`--until-eof` ends the process when the pipe to its stdin is closed, whatever happens to pytest. Its JSON log
+is a file, complete and limited only by the disk. The control port reports how many exchanges are over, so
+that `exchanges()` knows which line to wait for, and that none is missing.
 """
 
 from barnabas.testing.exchange import Exchange

@@ -1,4 +1,4 @@
-"""The record batches of a Produce request, and what the broker said of each."""
+"""The record batches of a Produce request, with the broker's response to each."""
 
 from __future__ import annotations
 
@@ -19,63 +19,63 @@ _PRODUCER_AT: Final = 43
 (https://kafka.apache.org/documentation/#recordbatch)."""
 
 NO_PRODUCER: Final = (-1, -1, -1)
-"""What stands there if the producer is not idempotent."""
+"""Producer id, epoch and base sequence of a producer that is not idempotent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a Produce request brings for one partition, and the answer."""
+    """The record batches of a Produce request for one partition, and the partition's response."""
 
     topic: str
-    """Its name; its id if the request has that alone (v13), and no Metadata has passed that names it."""
+    """The topic's name; its id if the request has only that (v13) and no Metadata response has its name."""
     partition: int
     producer_id: int
     producer_epoch: int
     base_sequence: int
     records: str
-    """The bytes, in base64."""
+    """The bytes of the batches in base64."""
     error_code: int | None
-    """None: there is no answer for it."""
+    """None: there is no response for the partition."""
     base_offset: int | None
 
     @property
     def idempotent(self) -> bool:
-        """Whether it has a sequence number."""
+        """Return whether the batch has a sequence number."""
         return self.producer_id >= 0 and self.base_sequence >= 0
 
 
 class Unreadable(RuntimeError):
-    """What has to be known of a request was not logged."""
+    """A request's body is missing in the log."""
 
 
 def batches(exchange: Exchange) -> Iterator[Batch]:
-    """The batches of a Produce exchange. Raises Unreadable if its request is not in the log."""
+    """Yield the batches of a Produce exchange. Raises Unreadable if its request is not in the log."""
     if exchange.request is None:
         raise Unreadable(
             f"the body of this request is not in the log (it can't be decoded, or is larger than "
             f"4 MiB), so nothing can be said of its batches: {exchange}"
         )
     names = (exchange.beside.get("context") or {}).get("topics") or {}
-    answers = dict(_answers(exchange.response or {}))
+    responses = dict(_answers(exchange.response or {}))
     for topic in exchange.request["topic_data"]:
-        for found in topic["partition_data"]:
-            name, partition = _name(topic), found["index"]
-            answer = answers.get((name, partition), {})
-            records = found["records"] or ""
+        for partition_data in topic["partition_data"]:
+            name, partition = _name(topic), partition_data["index"]
+            partition_response = responses.get((name, partition), {})
+            records = partition_data["records"] or ""
             yield Batch(
                 names.get(name) or name,
                 partition,
                 *_producer(records),
                 records,
-                answer.get("error_code"),
-                answer.get("base_offset"),
+                partition_response.get("error_code"),
+                partition_response.get("base_offset"),
             )
 
 
 def _answers(response: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], Mapping[str, Any]]]:
     for topic in response.get("responses", ()):
-        for found in topic["partition_responses"]:
-            yield (_name(topic), found["index"]), found
+        for partition_response in topic["partition_responses"]:
+            yield (_name(topic), partition_response["index"]), partition_response
 
 
 def _name(topic: Mapping[str, Any]) -> str:
@@ -83,7 +83,7 @@ def _name(topic: Mapping[str, Any]) -> str:
 
 
 def _producer(records: str) -> tuple[int, int, int]:
-    """Producer id, epoch and base sequence.
+    """Return producer id, epoch and base sequence.
 
     >>> _producer("")
     (-1, -1, -1)

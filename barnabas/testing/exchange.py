@@ -1,4 +1,4 @@
-"""A request and what came of it, as a test looks at it: the columns of `--log json`."""
+"""A request and its response as tests see them: the columns of `--log json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 """A line of the JSON log."""
 
 TOPIC: Final = frozenset(("topic", "topic_name", "topic_names", "subscribed_topic_names"))
-"""Fields that name a topic wherever they stand."""
+"""Fields that name a topic in any structure."""
 
 OF_TOPICS: Final = frozenset(
     (
@@ -21,25 +21,25 @@ OF_TOPICS: Final = frozenset(
         "results_by_topic_v3_and_below",
     )
 )
-"""Arrays whose elements' `name` is a topic's."""
+"""Arrays whose elements have a topic's name as `name`."""
 
 RESPONSES_OF_TOPICS: Final = {0: "responses", 20: "responses", 37: "results", 45: "responses"}
-"""API key -> an array of its response whose elements' `name` is a topic's."""
+"""Arrays of responses whose elements have a topic's name as `name`, by API key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Exchange:
-    """One request and its response; `barnabas.captures.kafka.columns.COLUMNS` says what each column is."""
+    """A request and its response; `barnabas.captures.kafka.columns.COLUMNS` describes the columns."""
 
     ts: str
-    """When the request arrived: ISO 8601 in UTC."""
+    """The time at which the request arrived: ISO 8601 in UTC."""
     connection: int
     client_address: str
     client_id: str | None
     user: str | None
-    """Who was authenticated when the request came; None: nobody, or nobody knows."""
+    """The user that was authenticated when the request arrived; None: nobody, or unknown."""
     broker: int | None
-    """Node id; None while it is not known."""
+    """Node id; None while it is unknown."""
     api: str
     key: int
     version: int
@@ -47,33 +47,33 @@ class Exchange:
     request_size: int
     response_size: int | None
     latency_ms: float | None
-    """As the client saw it; None: it got no response."""
+    """The latency that the client saw; None: it got no response."""
     broker_ms: float | None
     error: str | None
-    """Name of the first error in the response; empty: none; None: not known."""
+    """Name of the first error in the response; empty: no error; None: unknown."""
     rules: tuple[str, ...]
-    """Names of the rules that fired on either."""
+    """Names of the rules that fired on the request or the response."""
     request: Mapping[str, Any] | None
-    """The decoded body, in Kafka's field names in snake_case."""
+    """The decoded body, with Kafka's field names in snake_case."""
     response: Mapping[str, Any] | None
     beside: Row = field(default_factory=dict)
-    """What else the line says: `inside`, `context`, `sasl`, `payload`."""
+    """The other values of the line: `inside`, `context`, `sasl`, `payload`."""
 
     @classmethod
     def of(cls, row: Row) -> Self:
-        """The exchange that a line of the log is about."""
+        """Make an exchange of a line of the log."""
         columns = {name: row[name] for name in COLUMNS}
         beside = {name: value for name, value in row.items() if name not in columns}
         return cls(**{**columns, "rules": tuple(dict.fromkeys(row["rules"])), "beside": beside})
 
     @property
     def answered(self) -> bool:
-        """Whether the client got a response."""
+        """Return whether the client got a response."""
         return self.latency_ms is not None
 
     @property
     def topics(self) -> frozenset[str]:
-        """The topics that the request or the response names."""
+        """Return the topics that the request or the response names."""
         named = (self.beside.get("context") or {}).get("topics") or {}
         return frozenset(
             (
@@ -99,7 +99,7 @@ COLUMNS: Final = tuple(column.name for column in fields(Exchange) if column.name
 
 
 def _topics(body: Any, responses: str | None = None, inside: str = "") -> Iterator[str]:
-    """Every topic that a decoded body names. `inside`: the field that an element is from."""
+    """Yield the topics that a decoded body names. inside: The field that contains the value."""
     if isinstance(body, Mapping):
         of_topics = inside in OF_TOPICS or (inside and inside == responses)
         for name, value in body.items():

@@ -1,4 +1,4 @@
-"""The proxy that a test talks through, and what it says of what passed."""
+"""The proxy between a test's clients and its cluster, and queries about the exchanges that passed it."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from urllib.parse import urlencode
 from barnabas.control_client import Client, Refused, Unreachable
 from barnabas.plural import plural
 from barnabas.testing.exchange import Exchange, Row
-from barnabas.testing.not_seen import not_seen
 from barnabas.testing.process import LOOK, Ended, Process, running
 from barnabas.testing.retries import Retry, retries
 from barnabas.testing.scenario import Rule, Scenario, Source, written
-from barnabas.testing.selection import Wanted, described, selection
+from barnabas.testing.selection import ExchangeQuery, described, selection
 from barnabas.testing.sequences import DuplicateSequence, duplicate_sequences
+from barnabas.testing.timeout_message import timeout_message
 
 TIMEOUT: Final = 10.0
-"""Seconds that waiting takes at most."""
+"""The default timeout in seconds."""
 
 DYING: Final = 1.0
 """Seconds from the first sign of a process' end to its end."""
 
 
 class NotSeen(AssertionError):
-    """What was waited for did not pass in time, and what did."""
+    """Too few of the expected exchanges passed in time; the message lists the exchanges that did pass."""
 
 
 class Incomplete(RuntimeError):
-    """Exchanges passed that were not logged, so nothing can be said of all of them."""
+    """Exchanges passed that were not logged, so that no statement about all exchanges is possible."""
 
 
 class KafkaProxy:
-    """A proxy in a process of its own. Made by `start_proxy`; all methods are for any thread."""
+    """A proxy in its own process, made by `start_proxy`. Its methods may be called from any thread."""
 
     def __init__(self, process: Process, cluster: str, folder: Path, base: Path) -> None:
         self.bootstrap_server: str = process.ready["listen"]
         """HOST:PORT for clients."""
         self.cluster = cluster
-        """What it is in front of."""
+        """The bootstrap servers of the cluster."""
         self.folder = folder
-        """Where its files are."""
+        """The folder of the proxy's files."""
         self.capture = folder / "capture.pcapng"
         self.scenario = Scenario(self._ask, base)
-        """Its rules, to be replaced and added to."""
+        """The rules, which a test may replace and add."""
         self.process = process
         self._rules: list[Row] = []
         host, _, port = process.ready["control"].rpartition(":")
@@ -56,83 +56,101 @@ class KafkaProxy:
     def __repr__(self) -> str:
         return f"<proxy at {self.bootstrap_server}>"
 
-    # what passed
+    # queries
 
-    def exchanges(self, **wanted: Unpack[Wanted]) -> list[Exchange]:
-        """What has passed so far and is as wanted, in the order in which it ended.
+    def exchanges(self, **query: Unpack[ExchangeQuery]) -> list[Exchange]:
+        """Return the exchanges so far that meet all conditions, in the order in which they ended.
 
-        Every exchange is there that was over before this is called: all that a client has got an
-        answer to, and all whose connection the proxy has seen closed. Raises ValueError for an API,
-        an error or a column that does not exist, Incomplete, Ended.
+        The list contains every exchange that was over before the call: each whose response a client has
+        received, and each of a connection whose end the proxy has seen.
+
+        Raises:
+            ValueError: There is no such API, error or column.
+            Incomplete: Exchanges are missing in the log.
+            Ended: The proxy has exited.
         """
         __tracebackhide__ = True
-        found = self._look(wanted)
-        if found["lost"]:
+        checked = self._look(query)
+        if checked["lost"]:
             raise Incomplete(
-                f"{plural(found['lost'], 'exchange')} passed faster than they could be logged: "
+                f"{plural(checked['lost'], 'exchange')} passed faster than they could be logged: "
                 "what is left says nothing about all of them"
             )
-        selected = selection(wanted, found)
-        return [each for row in self._rows(found["over"]) if (each := selected(row)) is not None]
+        selected = selection(query, checked)
+        return [each for row in self._rows(checked["over"]) if (each := selected(row)) is not None]
 
     def wait_for(
-        self, count: int = 1, *, timeout: float = TIMEOUT, **wanted: Unpack[Wanted]
+        self, count: int = 1, *, timeout: float = TIMEOUT, **query: Unpack[ExchangeQuery]
     ) -> list[Exchange]:
-        """Wait until so many exchanges that are as wanted have passed since the start; all of them.
+        """Wait until `count` exchanges since the start meet all conditions; return them.
 
-        timeout: in seconds. It blocks its thread: in a coroutine, `await asyncio.to_thread(...)`.
-        Raises NotSeen, which shows what did pass, and what `exchanges` raises.
+        It blocks its thread: in a coroutine, `await asyncio.to_thread(...)`.
+
+        Args:
+            count: The number of exchanges.
+            timeout: Seconds to wait.
+            query: The conditions, as for `exchanges`.
+
+        Raises:
+            NotSeen: The time is up; the message lists the exchanges that passed.
+            ValueError: There is no such API, error or column.
+            Incomplete: Exchanges are missing in the log.
+            Ended: The proxy has exited.
         """
         __tracebackhide__ = True
         end = time.monotonic() + timeout
-        selected = selection(wanted, self._look(wanted))
-        found: list[Exchange] = []
+        selected = selection(query, self._look(query))
+        matching: list[Exchange] = []
         with closing(self._log()) as log:
-            while len(found) < count:
+            while len(matching) < count:
                 row = next(log)
                 if row is not None:
                     if (exchange := selected(row)) is not None:
-                        found.append(exchange)
+                        matching.append(exchange)
                     continue
                 if time.monotonic() > end:
-                    if len(late := self.exchanges(**wanted)) >= count:
-                        return late  # they had passed, and were not logged yet
-                    what, seen = f"{count} with {described(wanted)}", self.exchanges()
+                    if len(late := self.exchanges(**query)) >= count:
+                        return late  # they had passed and were not logged yet
+                    expected, passed = f"{count} with {described(query)}", self.exchanges()
                     waiting = self._ask("GET", "/connections")
-                    raise NotSeen(not_seen(what, len(found), timeout, len(seen), seen, waiting))
+                    raise NotSeen(
+                        timeout_message(
+                            expected, len(matching), timeout, len(passed), passed, waiting
+                        )
+                    )
                 time.sleep(LOOK)
-        return found
+        return matching
 
     def retries(self, *, api: str | None = None, client_id: str | None = None) -> list[Retry]:
-        """Requests that a client sent again after an error or no response: see `retries.retries`.
+        """Return the requests that a client sent again after an error or without a response.
 
-        client_id: a glob. Raises what `exchanges` raises, and Unreadable.
+        See `retries.retries`. client_id: A glob. Raises Unreadable, and the errors of `exchanges`.
         """
-        wanted: Wanted = {}
+        query: ExchangeQuery = {}
         if api is not None:
-            wanted["api"] = api
+            query["api"] = api
         if client_id is not None:
-            wanted["client_id"] = client_id
-        return retries(self.exchanges(**wanted))
+            query["client_id"] = client_id
+        return retries(self.exchanges(**query))
 
     def duplicate_sequences(self) -> list[DuplicateSequence]:
-        """Batches that are in the cluster's log twice: see `sequences.duplicate_sequences`.
+        """Return the batches that the cluster's log contains twice: see `sequences.duplicate_sequences`.
 
-        Raises what `exchanges` raises, and Unreadable.
+        Raises Unreadable, and the errors of `exchanges`.
         """
         return duplicate_sequences(self.exchanges(api="Produce"))
 
     def rule(self, name: str) -> Rule:
-        """A rule of the scenario by its name. Raises LookupError."""
+        """Return a rule of the scenario by its name. Raises LookupError."""
         return self.scenario.rule(name)
 
     def rule_rows(self) -> list[Row]:
-        """What each rule has done; once the proxy has stopped, had done."""
+        """Return the counters of each rule; after the proxy has stopped, the last known ones."""
         with suppress(Ended, Unreachable):
             self._rules = self._ask("GET", "/scenario")["rules"]
         return self._rules
 
-    # how it is known
+    # the control port and the log
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         __tracebackhide__ = True
@@ -143,20 +161,22 @@ class KafkaProxy:
         self.process.check(wait=DYING)
         raise Unreachable(unreachable)
 
-    def _look(self, wanted: Wanted) -> Row:
-        """How many exchanges are over, how many of them are lost, and what is wanted, checked."""
-        asked = {"api": wanted.get("api"), "error": wanted.get("error")}
-        asked["filter"] = wanted.get("where")
+    def _look(self, query: ExchangeQuery) -> Row:
+        """Ask the proxy how many exchanges are over and lost, and have it validate the conditions."""
+        parameters = {"api": query.get("api"), "error": query.get("error")}
+        parameters["filter"] = query.get("where")
         __tracebackhide__ = True
-        query = urlencode({name: value for name, value in asked.items() if value is not None})
+        encoded = urlencode(
+            {name: value for name, value in parameters.items() if value is not None}
+        )
         try:
-            found: Row = self._ask("GET", f"/log?{query}")
+            response: Row = self._ask("GET", f"/log?{encoded}")
         except Refused as problem:
             raise ValueError(str(problem)) from None
-        return found
+        return response
 
     def _log(self) -> Generator[Row | None, None, None]:
-        """Yield the rows of the log; None while there is no other yet. Raises Ended."""
+        """Yield the rows of the log; None while there is no further row. Raises Ended."""
         __tracebackhide__ = True
         with self.process.out.open("rb") as log:
             log.readline()  # the ready line
@@ -170,7 +190,11 @@ class KafkaProxy:
                 yield None
 
     def _rows(self, count: int) -> Iterator[Row]:
-        """The first rows of the log, the last of which may still be on their way, one behind the other."""
+        """Yield the first `count` rows of the log, waiting for those that are not written yet.
+
+        Raises:
+            Incomplete: The log stops growing.
+        """
         __tracebackhide__ = True
         total, end = count, time.monotonic() + TIMEOUT
         with closing(self._log()) as log:
@@ -199,20 +223,27 @@ def start_proxy(
     base: Path | None = None,
     options: Sequence[str] = (),
 ) -> Iterator[KafkaProxy]:
-    """Start a proxy in front of a cluster, and stop it at the end.
+    """Start a proxy in front of a cluster, and stop it at the end of `with`.
 
-    folder: for its files, an empty one. base: where a scenario's relative path begins; the present
-    directory if None. options: more of `barnabas proxy`. Raises Ended, with its line, if it does not
-    start or has ended by itself in the end; WrongScenario.
+    Args:
+        bootstrap_server: The cluster, HOST:PORT[,...].
+        folder: An empty folder for the proxy's files.
+        scenario: The rules: a file, a name, YAML or a mapping.
+        base: The folder of a scenario's relative path; None: the current folder.
+        options: Further options of `barnabas proxy`.
+
+    Raises:
+        Ended: The proxy did not start, or exited before the end; the message has its last lines.
+        WrongScenario: The scenario is invalid.
     """
     base = base or Path.cwd()
     rules: tuple[str, ...] = ()
     if scenario is not None:
-        found = written(scenario, base)
-        if isinstance(found, str):
-            text, found = found, folder / "scenario.yaml"
-            found.write_text(text, "utf-8")
-        rules = ("--scenario", str(found))
+        source = written(scenario, base)
+        if isinstance(source, str):
+            text, source = source, folder / "scenario.yaml"
+            source.write_text(text, "utf-8")
+        rules = ("--scenario", str(source))
     arguments = (
         *("proxy", "--bootstrap-server", bootstrap_server, "--listen", "127.0.0.1:0"),
         *("--control", "127.0.0.1:0", "--log", "json", "--bodies", "full", "--drain", "0s"),

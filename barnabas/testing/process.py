@@ -1,4 +1,4 @@
-"""A command of ours in a process of its own, which ends with this one, however this one ends."""
+"""A command of barnabas in a process of its own, which ends with this process, however this one ends."""
 
 from __future__ import annotations
 
@@ -13,56 +13,63 @@ from pathlib import Path
 from typing import Any, Final
 
 START: Final = 60.0
-"""Seconds that it may take to be ready."""
+"""Seconds until a process must be ready."""
 
 STOP: Final = 15.0
-"""Seconds that it may take to stop."""
+"""Seconds in which a process must stop."""
 
 LOOK: Final = 0.01
-"""Seconds between two looks at what it has written."""
+"""Seconds between two reads of a process' output."""
 
 LAST: Final = 10
-"""Lines of what it said last ..."""
+"""The most lines of stderr in an error message ..."""
 
 LAST_BYTES: Final = 4096
 """... and bytes."""
 
 
 class Ended(RuntimeError):
-    """The process is not there, and what it said last."""
+    """The process has exited; the message has its last lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that runs; what it writes is in files, so that nobody has to read along."""
+    """A running process whose output goes to files, so that it needs no reader."""
 
     popen: subprocess.Popen[bytes]
     out: Path
     err: Path
     ready: dict[str, Any]
-    """What its first line said."""
+    """The value of the ready line."""
 
     def check(self, wait: float = 0.0) -> None:
-        """Raises Ended if it has, or does so within some seconds."""
+        """Raise Ended if the process has exited, or exits within `wait` seconds."""
         __tracebackhide__ = True
         try:
             code = self.popen.wait(wait)
         except subprocess.TimeoutExpired:
             return
-        raise Ended(f"the process of barnabas has ended with {_text(code)}:\n{said(self.err)}")
+        raise Ended(
+            f"the process of barnabas has ended with {_text(code)}:\n{last_lines(self.err)}"
+        )
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line: this interpreter, and nothing from the present directory."""
+    """Return a command line that runs barnabas with this interpreter.
+
+    Modules of the current folder are not imported.
+    """
     return [sys.executable, "-P", "-m", "barnabas", *arguments]
 
 
 @contextmanager
 def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Process]:
-    """Start it, wait for its ready line, and stop it at the end.
+    """Start a process, wait for its ready line, and stop it at the end of `with`.
 
-    Its stdout is in `name`.jsonl, its stderr in `name`.log. Raises Ended if it does not start, and in
-    the end if it had not gone on until then.
+    Its stdout goes to `name`.jsonl, its stderr to `name`.log.
+
+    Raises:
+        Ended: The process did not start, exited before the end, or had to be killed.
     """
     out, err = folder / f"{name}.jsonl", folder / f"{name}.log"
     with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -80,18 +87,20 @@ def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Proce
     finally:
         stopped = _stop(popen)
     if not stopped:
-        raise Ended(f"barnabas did not stop within {STOP:g} s and was killed:\n{said(err)}")
+        raise Ended(f"barnabas did not stop within {STOP:g} s and was killed:\n{last_lines(err)}")
     if popen.returncode:
         process.check()
 
 
-def said(err: Path) -> str:
-    """What it said last."""
+def last_lines(err: Path) -> str:
+    """Return the last lines of a process' stderr."""
     with err.open("rb") as file:
         file.seek(max(0, err.stat().st_size - LAST_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
-    told = [line for line in lines if not line.startswith(("edit:", "memory:"))]  # at every start
-    return "\n".join(told[-LAST:]) or "it said nothing"
+    relevant = [
+        line for line in lines if not line.startswith(("edit:", "memory:"))
+    ]  # at every start
+    return "\n".join(relevant[-LAST:]) or "it said nothing"
 
 
 def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, Any]:
@@ -101,17 +110,17 @@ def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, An
         with out.open("rb") as file:
             line = file.readline()
         if line.endswith(b"\n"):
-            found: dict[str, Any] = json.loads(line)["ready"]
-            return found
+            ready: dict[str, Any] = json.loads(line)["ready"]
+            return ready
         if ended:
-            raise Ended(said(err))
+            raise Ended(last_lines(err))
         if time.monotonic() > end:
-            raise Ended(f"barnabas was not ready within {START:g} s: {said(err)}")
+            raise Ended(f"barnabas was not ready within {START:g} s: {last_lines(err)}")
         time.sleep(LOOK)
 
 
 def _stop(popen: subprocess.Popen[bytes]) -> bool:
-    """Whether it stopped by itself; else it is killed."""
+    """Stop a process by closing its stdin; return False if it had to be killed."""
     assert popen.stdin is not None  # noqa: S101 - a pipe, see above
     popen.stdin.close()
     try:

@@ -1,4 +1,4 @@
-"""What the report of a failed test says of its proxy."""
+"""The section on the proxy in the report of a failed test."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import IO, Final
 
 from barnabas.plural import plural
 from barnabas.testing.kafka_proxy import KafkaProxy
-from barnabas.testing.not_seen import SHOWN
 from barnabas.testing.process import LOOK, STOP, Ended, command
 from barnabas.testing.scenario import rule_line
+from barnabas.testing.timeout_message import SHOWN
 
 Clock = Callable[[], float]
 
 PATIENCE: Final = 60.0
-"""Seconds that reading the capture may take until its next exchange: at first, a process has to start."""
+"""Seconds without a further exchange after which reading a capture ends; a process has to start first."""
 
 
 def section(proxy: KafkaProxy) -> str:
-    """The last exchanges as the log shows them, what the rules did, where the files are."""
+    """Return the last exchanges as in the log, the counters of rules, and the paths of files."""
     return "\n".join(
         (
             f"{proxy.bootstrap_server} in front of {proxy.cluster}",
@@ -37,7 +37,7 @@ def section(proxy: KafkaProxy) -> str:
 
 
 def _exchanges(proxy: KafkaProxy) -> list[str]:
-    """The capture has those too whose response is still waited for."""
+    """Return the last exchanges of the capture, which has also those without a response yet."""
     decode = command("decode", str(proxy.capture))
     with TemporaryFile("w+", encoding="utf-8") as err, _started(decode, err) as reading:
         lines, whole = _Lines(reading), False
@@ -53,9 +53,9 @@ def _exchanges(proxy: KafkaProxy) -> list[str]:
                 f" {PATIENCE:g} s, perhaps since the machine is busy: barnabas decode {proxy.capture}"
             ]
         err.seek(0)
-        said = err.read().strip()
+        error_output = err.read().strip()
     if not lines.count:
-        return [said or "nothing passed"]
+        return [error_output or "nothing passed"]
     left_out = lines.count - len(lines.last)
     return [f"... {plural(left_out, 'exchange')} before these"] * (left_out > 0) + [*lines.last]
 
@@ -66,10 +66,10 @@ def wait_while(
     """Wait until something is over, as long as there is progress.
 
     Args:
-        over: waits so many seconds at most, and returns whether it is over.
-        progress: counts what was done.
-        patience: seconds without progress after which nobody waits any more.
-        now: a clock, in seconds.
+        over: Waits at most so many seconds, and returns whether it is over.
+        progress: Returns a counter of progress.
+        patience: Seconds without progress after which the waiting ends.
+        now: A clock, in seconds.
 
     Returns:
         Whether it is over.
@@ -84,7 +84,7 @@ def wait_while(
 
 
 class _Lines:
-    """The lines that a process prints: how many, and the last of them."""
+    """The number of lines that a process prints, and the last of them."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.count = 0
@@ -93,7 +93,7 @@ class _Lines:
         self._reading.start()
 
     def read(self, seconds: float) -> bool:
-        """Wait at most so long for the last line; return whether it has come."""
+        """Wait at most `seconds` for the end of the output; return whether it has ended."""
         self._reading.join(seconds)
         return not self._reading.is_alive()
 
@@ -114,13 +114,13 @@ def _started(arguments: list[str], err: IO[str]) -> subprocess.Popen[str]:
 
 
 def _logged(proxy: KafkaProxy) -> int:
-    """Count the exchanges in the log, behind its ready line."""
+    """Count the exchanges in the log, which come after its ready line."""
     with proxy.process.out.open("rb") as log:
         return max(sum(1 for _ in log) - 1, 0)
 
 
 def _end(proxy: KafkaProxy) -> list[str]:
-    """That it has ended, unless it was stopped."""
+    """Return the error message of a proxy that crashed; empty: it was stopped or still runs."""
     try:
         proxy.process.check()
     except Ended as problem:

@@ -1,4 +1,4 @@
-"""Requests that were sent again."""
+"""Requests that clients sent again."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from barnabas.testing.batches import PRODUCE, Unreadable, batches
 from barnabas.testing.exchange import Exchange
 
 OF_CONNECTION: Final = frozenset((17, 18, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: every connection begins with them."""
+"""SaslHandshake, ApiVersions, SaslAuthenticate: the requests that begin each connection."""
 
 SASL_TOKEN: Final = -1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Retry:
-    """A request that was sent before, in vain."""
+    """A request that its client had sent before without success."""
 
     exchange: Exchange
     before: Exchange
-    """The same request, the time before."""
+    """The preceding exchange of the same request."""
     attempt: int
-    """1 for the first retry of a request, and so on; of a Produce, for the batch that was tried most."""
+    """1 for the first retry of a request, and so on; for Produce, the largest number of its batches."""
 
     @property
     def reason(self) -> str:
-        """What came of it the time before."""
+        """Return why the preceding request failed: its error, or that it got no response."""
         if not self.before.answered:
             return "no response"
         return self.before.error or "a response that can't be read"
@@ -38,31 +38,34 @@ class Retry:
 
 
 def retries(exchanges: Iterable[Exchange]) -> list[Retry]:
-    """The requests that the same client had sent before and got an error for, or no response.
+    """Return requests that the same client had sent before and that got an error or no response.
 
-    The same request: of a Produce, that it brings a batch again to a partition (the same producer
-    id, epoch and base sequence; of a producer without these, the same bytes); of all others, the same
-    API with the same body, and for what every connection begins with also on the same connection.
-    What was answered well may be asked again: that is no retry, nor is anything with acks=0. Clients are
-    told apart by their client ids. Raises Unreadable.
+    Two Produce requests are the same if both have a batch of one partition with equal producer id, epoch and
+    base sequence; without an idempotent producer, with equal bytes. Other requests are the same if API and
+    body are equal; for requests that begin each connection, the connection must be the same, too. A repeated
+    request after success is no retry, and neither is a Produce with acks=0. Clients are distinguished by
+    their client ids.
+
+    Raises:
+        Unreadable: The body of a request is not in the log.
     """
     latest: dict[Hashable, tuple[Exchange, bool, int]] = {}
-    found: list[Retry] = []
+    retried: list[Retry] = []
     for exchange in sorted(exchanges, key=lambda each: each.ts):
-        again: list[Retry] = []
+        retries_of_exchange: list[Retry] = []
         for part, failed in _parts(exchange):
             before, in_vain, attempt = latest.get(part, (exchange, False, 0))
             attempt = attempt + 1 if in_vain else 0
             latest[part] = exchange, failed, attempt
             if in_vain:
-                again.append(Retry(exchange, before, attempt))
-        if again:
-            found.append(max(again, key=lambda retry: retry.attempt))
-    return found
+                retries_of_exchange.append(Retry(exchange, before, attempt))
+        if retries_of_exchange:
+            retried.append(max(retries_of_exchange, key=lambda retry: retry.attempt))
+    return retried
 
 
 def _parts(exchange: Exchange) -> Iterator[tuple[Hashable, bool]]:
-    """What of a request may be sent again, and whether it failed."""
+    """Yield the parts of a request that may be sent again, each with whether it failed."""
     who = exchange.client_id, exchange.key
     if exchange.key == PRODUCE:
         yield from _batches(exchange)
@@ -72,9 +75,9 @@ def _parts(exchange: Exchange) -> Iterator[tuple[Hashable, bool]]:
                 f"whether this is a retry can't be told: its body is not in the log: {exchange}"
             )
     else:
-        where = exchange.connection if exchange.key in OF_CONNECTION else None
+        connection = exchange.connection if exchange.key in OF_CONNECTION else None
         failed = not exchange.answered or exchange.error != ""
-        yield (*who, where, json.dumps(exchange.request, sort_keys=True)), failed
+        yield (*who, connection, json.dumps(exchange.request, sort_keys=True)), failed
 
 
 def _batches(exchange: Exchange) -> Iterator[tuple[Hashable, bool]]:

@@ -1,4 +1,4 @@
-"""The rules of a proxy that runs: replaced in mid-test, and what each has done."""
+"""The rules of a running proxy, which a test may replace, and their counters."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: a file, YAML in a string (with line breaks, or beginning with a brace), or a mapping."""
 
 LIBRARY: Final = PACKAGE / "experiments" / "scenarios"
-"""The scenarios that have a name (`barnabas scenario list`)."""
+"""The folder of ready scenarios (`barnabas scenario list`)."""
 
 EMPTY: Final = "version: 1\nrules: []\n"
 
 Ask = Callable[[str, str, bytes | None], Any]
-"""(method, path, body) -> what the control port answers."""
+"""Sends (method, path, body) to the control port and returns the JSON of the response."""
 
 
 class WrongScenario(ValueError):
-    """A scenario or a rule that can't be, and why: each problem with its line."""
+    """An invalid scenario or rule; the message has each problem with its line."""
 
 
 def written(source: Source, folder: Path) -> Path | str:
-    """The scenario's file, or its text. A relative path begins at `folder`.
+    """Return a scenario's file, or its text. Raises WrongScenario.
 
-    Where there is no such file it may be the name of one of ours. Raises WrongScenario.
+    folder: The folder of relative paths. If the file does not exist, the source may be the name of a ready
+    scenario.
     """
     if isinstance(source, Mapping):
         return json.dumps(source, indent=1)
@@ -43,7 +44,7 @@ def written(source: Source, folder: Path) -> Path | str:
     for path in (folder / text, LIBRARY / f"{text}.yaml"):
         if os.path.isfile(path):  # noqa: PTH113 - also where a name is too long
             return path
-    # for its words only: else a test that passes has nothing of the proxy in its own process
+    # only for the error message: a test that passes imports nothing of the proxy
     from barnabas.experiments.library import find
 
     try:
@@ -53,7 +54,7 @@ def written(source: Source, folder: Path) -> Path | str:
 
 
 def is_yaml(text: str) -> bool:
-    """Whether it is a scenario itself; else a file or a name.
+    """Check that a text is a scenario in YAML, and not a file or a name.
 
     >>> is_yaml("commit-after-join"), is_yaml("{version: 1, rules: []}")
     (False, True)
@@ -62,39 +63,42 @@ def is_yaml(text: str) -> bool:
 
 
 class Scenario:
-    """The rules of a proxy. `folder` is where relative paths begin."""
+    """The rules of a proxy. folder: The folder of relative paths."""
 
     def __init__(self, ask: Ask, folder: Path) -> None:
         self._ask = ask
         self._folder = folder
 
     def load(self, source: Source) -> None:
-        """Replace all rules; those that stay the same go on counting. Raises WrongScenario."""
-        found = written(source, self._folder)
-        if isinstance(found, str):
-            self._edit("PUT", "/scenario", found)
+        """Replace all rules; unchanged rules keep their counters. Raises WrongScenario."""
+        scenario = written(source, self._folder)
+        if isinstance(scenario, str):
+            self._edit("PUT", "/scenario", scenario)
         else:
-            self._edit("PUT", "/scenario", found.read_text("utf-8-sig"), str(found))
+            self._edit("PUT", "/scenario", scenario.read_text("utf-8-sig"), str(scenario))
 
     def clear(self) -> None:
-        """No rules; what they held back leaves in order."""
+        """Remove all rules; the messages that they held leave in order."""
         self.load(EMPTY)
 
     def add(self, rule: str | Mapping[str, Any]) -> Rule:
-        """One more rule (YAML, or a mapping), asked last. Raises WrongScenario."""
+        """Add a rule after all others. Raises WrongScenario.
+
+        rule: YAML, or a mapping.
+        """
         text = rule if isinstance(rule, str) else json.dumps(rule, indent=1)
-        found = self._edit("POST", "/scenario/rules", text)
-        return self.rule(found["rules"][-1]["name"])
+        response = self._edit("POST", "/scenario/rules", text)
+        return self.rule(response["rules"][-1]["name"])
 
     def rule(self, name: str) -> Rule:
-        """A rule by its name. Raises LookupError, with the names there are."""
+        """Return a rule by its name. Raises LookupError with the existing names."""
         rule = Rule(name, self._ask)
         _ = rule.fired
         return rule
 
     @property
     def rules(self) -> list[Rule]:
-        """All of them."""
+        """Return all rules."""
         return [
             Rule(row["name"], self._ask) for row in self._ask("GET", "/scenario", None)["rules"]
         ]
@@ -107,9 +111,9 @@ class Scenario:
 
 
 class Rule:
-    """A rule that is at work; its numbers are those of the moment at which they are read.
+    """A rule of a running proxy, whose counters are read from the proxy at each access.
 
-    They have what it did to every message that a client has got an answer to.
+    The counters include all messages whose responses clients have received.
     """
 
     def __init__(self, name: str, ask: Ask) -> None:
@@ -119,38 +123,38 @@ class Rule:
 
     @property
     def matched(self) -> int:
-        """The messages it was about."""
+        """Return the number of messages that the rule matched."""
         return int(self._now()["matched"])
 
     @property
     def fired(self) -> int:
-        """The messages that it did something to."""
+        """Return the number of messages on which the rule fired."""
         return int(self._now()["fired"])
 
     def fire(self) -> None:
-        """Let it fire on its next match, whatever its `when` says."""
+        """Let the rule fire on its next match, whatever its `when` says."""
         self._ask("POST", f"/scenario/rules/{quote(self.name, safe='')}/fire", None)
 
     def remove(self) -> None:
-        """Take it out; what it held back leaves in order."""
+        """Remove the rule; the messages that it held leave in order."""
         self._ask("DELETE", f"/scenario/rules/{quote(self.name, safe='')}", None)
 
     def _now(self) -> Mapping[str, Any]:
-        found = self._ask("GET", "/scenario", None)["rules"]
-        for row in found:
+        rows = self._ask("GET", "/scenario", None)["rules"]
+        for row in rows:
             if row["name"] == self.name:
                 self._last = row
                 return self._last
-        names = ", ".join(repr(row["name"]) for row in found) or "none"
+        names = ", ".join(repr(row["name"]) for row in rows) or "none"
         raise LookupError(f"no rule is called {self.name!r}; there are: {names}")
 
     def __repr__(self) -> str:
-        """As it was when it was last asked."""
+        """Return the rule with the counters of the last access."""
         return f"<rule {rule_line(self._last)}>" if self._last else f"<rule {self.name}>"
 
 
 def rule_line(row: Mapping[str, Any]) -> str:
-    """What a rule has done, in a line.
+    """Return a rule's counters as a line.
 
     >>> rule_line({"name": "slow", "matched": 3, "fired": 1, "what": "delay"})
     'slow: 3 matched, 1 fired, delay'

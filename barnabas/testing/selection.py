@@ -1,4 +1,4 @@
-"""Which exchanges a test asks for."""
+"""The conditions by which a test selects exchanges."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypedDict
 from barnabas.testing.exchange import Exchange, Row
 
 
-class Wanted(TypedDict, total=False):
-    """All that is given must hold; what is left out may be anything."""
+class ExchangeQuery(TypedDict, total=False):
+    """Conditions on exchanges, all of which must hold; missing ones are not checked."""
 
     api: str
-    """Its name."""
+    """The name of the API."""
     client_id: str
     """A glob."""
     broker: int
@@ -21,7 +21,7 @@ class Wanted(TypedDict, total=False):
     topic: str
     """A glob: the request or the response names such a topic."""
     error: str
-    """Name of the first error in the response; empty: answered without one."""
+    """Name of the first error in the response; empty: a response without an error."""
     where: str
     """A condition on the columns: JMESPath, as for `barnabas proxy --filter`."""
 
@@ -29,15 +29,15 @@ class Wanted(TypedDict, total=False):
 Selection = Callable[[Row], Exchange | None]
 
 
-def selection(wanted: Wanted, checked: Row) -> Selection:
-    """What makes an exchange of a row that is wanted, and None of others.
+def selection(query: ExchangeQuery, checked: Row) -> Selection:
+    """Return a function that makes an exchange of a row if the conditions hold, else returns None.
 
-    checked: what the proxy made of `api`, `error` and `where`.
+    checked: The values of `api`, `error` and `where`, as the proxy has validated them.
     """
-    exact = {name: checked.get(name, wanted.get(name)) for name in ("api", "error", "broker")}
+    exact = {name: checked.get(name, query.get(name)) for name in ("api", "error", "broker")}
     exact = {name: value for name, value in exact.items() if value is not None}
     holds = _condition(checked["filter"]) if "filter" in checked else None
-    client_id, topic = wanted.get("client_id"), wanted.get("topic")
+    client_id, topic = query.get("client_id"), query.get("topic")
 
     def selected(row: Row) -> Exchange | None:
         if any(row[name] != value for name, value in exact.items()):
@@ -54,26 +54,26 @@ def selection(wanted: Wanted, checked: Row) -> Selection:
     return selected
 
 
-def described(wanted: Wanted) -> str:
-    """What is wanted, as it was written.
+def described(query: ExchangeQuery) -> str:
+    """Describe the conditions as the test has them.
 
     >>> described({"api": "Fetch", "broker": 1})
     "api='Fetch', broker=1"
     """
-    return ", ".join(f"{name}={value!r}" for name, value in wanted.items()) or "any API"
+    return ", ".join(f"{name}={value!r}" for name, value in query.items()) or "any API"
 
 
 def _condition(text: str) -> Callable[[Row], bool]:
-    """A condition in JMESPath's own spelling; what it can't decide does not hold."""
+    """Return a JMESPath condition as a function; it is False where it can't be evaluated."""
     import jmespath
 
     search = jmespath.compile(text).search
 
     def holds(row: Row) -> bool:
         try:
-            found: Any = search(row)
+            value: Any = search(row)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             return False
-        return not (found is None or found is False or found in ("", [], {}))
+        return not (value is None or value is False or value in ("", [], {}))
 
     return holds

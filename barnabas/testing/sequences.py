@@ -1,4 +1,4 @@
-"""Batches that are in the log twice, though their producer numbered them."""
+"""Batches that a log contains twice although their producer numbered them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.testing.exchange import Exchange
 
 @dataclass(frozen=True, slots=True)
 class DuplicateSequence:
-    """A base sequence of a producer that a partition's leader took more than once."""
+    """A base sequence of a producer that a partition's leader wrote more than once."""
 
     topic: str
     partition: int
@@ -19,23 +19,25 @@ class DuplicateSequence:
     producer_epoch: int
     base_sequence: int
     offsets: tuple[int, ...]
-    """The base offsets at which it was written, in the order of the requests."""
+    """The base offsets at which the batch was written, in the order of the requests."""
     exchanges: tuple[Exchange, ...]
-    """Those requests."""
+    """The exchanges of these offsets."""
 
 
 def duplicate_sequences(exchanges: Iterable[Exchange]) -> list[DuplicateSequence]:
-    """What the broker acknowledged, without an error, at more than one offset.
+    """Return the sequences that a broker acknowledged, without an error, at more than one offset.
 
-    To send a batch again after a lost response is what an idempotent producer must do. A broker that
-    knows the sequence answers with the first offset, or with DUPLICATE_SEQUENCE_NUMBER: neither is
-    a duplicate. What the broker did and answered counts, whether or not the client got the answer;
-    what it never answered is not known, nor is what the fault `duplicate` sent once more. Batches
-    without a sequence are not looked at. Sequences begin again at 0 after 2,147,483,647: a producer that
-    sent so many to a partition is found here too. Raises Unreadable.
+    An idempotent producer must send a batch again after a lost response. A broker that knows the sequence
+    responds with the first offset or with DUPLICATE_SEQUENCE_NUMBER; neither is a duplicate. The broker's
+    responses count, even if the client did not receive them. Unknown are batches without a response, and
+    those that the fault `duplicate` repeated. Batches without a sequence are ignored. Sequences restart at 0
+    after 2,147,483,647: a producer that sent that many records to a partition is reported, too.
+
+    Raises:
+        Unreadable: The body of a Produce request is not in the log.
     """
     taken: dict[tuple[str, int, int, int, int], dict[int, Exchange]] = {}
-    for exchange in sorted(exchanges, key=lambda found: found.ts):
+    for exchange in sorted(exchanges, key=lambda each: each.ts):
         if exchange.key != PRODUCE:
             continue
         for batch in batches(exchange):

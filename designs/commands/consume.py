@@ -16,9 +16,9 @@ from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.names import sendable
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Message
-from barnabas.endings import endings
 from barnabas.nearest import choices
 from barnabas.plural import plural
+from barnabas.stop_signals import stop_signals
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 BACKOFF: Final = 500
@@ -56,7 +56,7 @@ def consume(
 
     async def run() -> None:
         over = asyncio.Event()
-        for number in endings():
+        for number in stop_signals():
             asyncio.get_running_loop().add_signal_handler(number, over.set)
         looks = asyncio.create_task(say_missing(bootstrap, name, topic, output.note))
         try:

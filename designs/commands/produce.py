@@ -14,9 +14,9 @@ from barnabas.designs.leaders import TopicPartition
 from barnabas.designs.names import sendable
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client, Message, Produced
-from barnabas.endings import interruptible
 from barnabas.plural import plural
 from barnabas.specs.error_codes import error_name
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble, reason_of
 
 CHUNK: Final = 1 << 16

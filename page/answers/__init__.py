@@ -1,7 +1,7 @@
-"""The types of what the page and servers of tests are answered, a file a kind of requests.
+"""The types of responses of the page and of test servers, a module for each kind of request.
 
-Times are ns since the epoch as text (they exceed what a number of JavaScript holds) unless they are said to
-be ISO 8601. Durations are in ms, sizes in bytes.
+Times are ns since the epoch as text, since they exceed the numbers of JavaScript, unless they are documented
+as ISO 8601. Durations are in ms, sizes in bytes.
 
-`typing_extensions` has pydantic's own TypedDict: it takes no other one before Python 3.12.
+The types use `typing_extensions`: pydantic takes no other TypedDict before Python 3.12.
 """

@@ -1,4 +1,4 @@
-"""Messages that wait at a breakpoint."""
+"""Responses about messages that wait at a breakpoint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from barnabas.page.answers.common import Json, Side
 
 
 class Timeout(TypedDict):
-    """How long the client waits, as a field of its request says."""
+    """The time that the client waits for a response, and the request's field that sets it."""
 
     field: str
     ms: int
@@ -37,7 +37,10 @@ class Waiting(TypedDict):
 
 
 class Record(TypedDict):
-    """A record; base64: key, value and the values of headers are. timestamp: ms since the epoch, or -1."""
+    """A record.
+
+    `base64`: key, value and values of headers are base64. `timestamp`: ms since the epoch, or -1.
+    """
 
     offset: int
     timestamp: int
@@ -48,7 +51,7 @@ class Record(TypedDict):
 
 
 class Whole(Waiting):
-    """The same with its body, its fields' types and its records, by path."""
+    """A message that waits at a breakpoint, with its body, field types, and records by path."""
 
     body: Json
     types: dict[str, str]
@@ -59,7 +62,7 @@ class Whole(Waiting):
 
 
 class Decided(TypedDict):
-    """What becomes of a message that waited, and a scenario that does the same again."""
+    """The decision on a message that waited, and a scenario that repeats it."""
 
     id: str
     what: list[str]

@@ -1,4 +1,4 @@
-"""What several answers have in common."""
+"""Types that several responses use."""
 
 from __future__ import annotations
 

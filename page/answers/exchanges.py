@@ -1,4 +1,4 @@
-"""Exchanges: where they are from, which match, and what there is of each."""
+"""Responses about exchanges: their origin, numbers of matching ones, rows and details."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from barnabas.page.answers.common import Json
 
 
 class Sides(TypedDict):
-    """Of both, where there is any."""
+    """Values of the request and of the response, where there are any."""
 
     request: NotRequired[Json]
     response: NotRequired[Json]
 
 
 class State(TypedDict):
-    """Which numbers are held: from `first` up to, without, `end`. trouble: why no more come, and what
-    could not be read."""
+    """The numbers of exchanges that are held: from `first` until before `end`.
+
+    `trouble`: why no more exchanges arrive, and what could not be read.
+    """
 
     first: int
     end: int
@@ -28,7 +30,7 @@ class State(TypedDict):
 
 
 class Source(State):
-    """Where exchanges are from."""
+    """The capture or the proxy that the exchanges are from."""
 
     kind: Literal["live", "capture"]
     name: str
@@ -36,7 +38,7 @@ class Source(State):
 
 
 class Found(State):
-    """A line of the stream: runs of numbers that match, first and last of each; and where to go on."""
+    """A line of the stream: the first and last number of each matching run, and where to continue."""
 
     runs: list[tuple[int, int]]
     after: int
@@ -44,14 +46,14 @@ class Found(State):
 
 
 class Column(TypedDict):
-    """What a filter can name."""
+    """A name that a filter may use."""
 
     name: str
     about: str
 
 
 class Row(Summary):
-    """A line of the list; `ts` is ISO 8601."""
+    """A row of the list; `ts` is ISO 8601."""
 
     number: int
     details: str
@@ -59,7 +61,7 @@ class Row(Summary):
 
 
 class Field(TypedDict):
-    """Where the bytes of a field stand in a body, how they were read and how they are declared."""
+    """The bytes of a field in a body, how they were decoded, and the field's declaration."""
 
     path: str
     type: str
@@ -79,7 +81,7 @@ class Body(TypedDict):
 
 
 class Altered(TypedDict):
-    """Those that the proxy changed, as the other side has them."""
+    """The bodies that the proxy changed, in the broker's form."""
 
     request: NotRequired[Body]
     response: NotRequired[Body]
@@ -94,7 +96,7 @@ class Declared(TypedDict):
 
 
 class Detail(Row):
-    """One exchange; `altered` has the other form of a body that the proxy changed."""
+    """An exchange with all its values; `altered` has the broker's form of a body that the proxy changed."""
 
     sasl: str
     declared: Declared | None

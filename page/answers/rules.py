@@ -1,4 +1,4 @@
-"""The rules of a proxy, and what helps to write some."""
+"""Responses about the rules of a proxy, and about drafts of rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from barnabas.page.answers.common import Json
 
 
 class Rule(TypedDict):
-    """What a rule has done."""
+    """The counters of a rule."""
 
     name: str
     matched: NotRequired[int]
@@ -25,7 +25,7 @@ class Rule(TypedDict):
 
 
 class Scenario(TypedDict):
-    """The one that holds."""
+    """The scenario in effect."""
 
     text: str
     seed: NotRequired[int]
@@ -34,21 +34,21 @@ class Scenario(TypedDict):
 
 
 class Problem(TypedDict):
-    """What is wrong in a line of a scenario."""
+    """An error in a line of a scenario."""
 
     line: int
     text: str
 
 
 class Checked(TypedDict):
-    """What is wrong with a scenario, and what is to be said of one that is right."""
+    """The errors in a scenario, or remarks on a valid one."""
 
     problems: list[Problem]
     remarks: list[str]
 
 
 class Tried(TypedDict):
-    """What a rule would have done; matches, fires: which exchanges."""
+    """The effect that a rule would have had; `matches` and `fires` are numbers of exchanges."""
 
     name: str
     matches: list[int]
@@ -60,7 +60,7 @@ class Tried(TypedDict):
 
 
 class Try(TypedDict):
-    """What the rules of a scenario would have done."""
+    """The effect that the rules of a scenario would have had."""
 
     exchanges: int
     rules: list[Tried]
@@ -68,7 +68,7 @@ class Try(TypedDict):
 
 
 class Part(TypedDict):
-    """What the match of a drafted rule can have."""
+    """A condition that the match of a drafted rule may have."""
 
     name: str
     value: Json
@@ -76,7 +76,7 @@ class Part(TypedDict):
 
 
 class Draft(TypedDict):
-    """A rule in YAML, alone and in a scenario of its own, and what its match can have."""
+    """A rule in YAML, alone and as a scenario, and the conditions that its match may have."""
 
     name: str
     rule: str

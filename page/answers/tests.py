@@ -1,4 +1,4 @@
-"""The types of what a server of tests answers. Times are ISO 8601, durations in ms, sizes in bytes."""
+"""Responses of a test server. Times are ISO 8601, durations in ms, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from barnabas.page.answers.rules import Rule
 
 
 class Exchange(Row):
-    """A request and what came of it: the columns of the JSON log, when it was over, a few words on what it is
-    about, and how it ended."""
+    """An exchange: the columns of the JSON log, its end, a short description, and how it ended."""
 
     sasl: NotRequired[str]
     payload: NotRequired[dict[str, dict[str, str]]]
@@ -24,7 +23,7 @@ class Exchange(Row):
 
 
 class Evidence(TypedDict):
-    """An exchange that shows what is wrong; rules: of the proxy, that fired on it."""
+    """An exchange that shows a problem, and the proxy's rules that fired on it."""
 
     ts: str
     connection: int
@@ -37,7 +36,7 @@ class Evidence(TypedDict):
 
 
 class Finding(TypedDict):
-    """What a check finds: what is wrong, and what to do about it."""
+    """A problem that a check found, and advice."""
 
     check: str
     severity: Literal["error", "warning", "note"]
@@ -49,8 +48,10 @@ class Finding(TypedDict):
 
 
 class Ended(TypedDict):
-    """What is said of a test that is over; `status` as of its proxy. findings: null if a check failed, which
-    `said` has then; findings_left_out: how many more there are."""
+    """The result of a test that has ended; `status` is its proxy's.
+
+    `findings`: null if a check failed, which `said` reports. `findings_left_out`: how many more there are.
+    """
 
     why: str
     status: Json
@@ -60,8 +61,10 @@ class Ended(TypedDict):
 
 
 class Test(TypedDict):
-    """A test. bootstrap: HOST:PORT for its clients. fell_out: how many exchanges are not held any longer.
-    capture: a file, whole once the test is over. said: the last lines of its proxy."""
+    """A test. `bootstrap`: HOST:PORT for its clients. `fell_out`: how many exchanges are not held any longer.
+
+    `capture`: a file, complete once the test has ended. `said`: the last lines that its proxy printed.
+    """
 
     id: str
     name: str
@@ -75,15 +78,17 @@ class Test(TypedDict):
 
 
 class Passed(TypedDict):
-    """How many exchanges passed that were waited for, and they themselves: of many the last ones."""
+    """The number of matching exchanges that passed, and the last of them."""
 
     count: int
     exchanges: list[Exchange]
 
 
 class Judged(TypedDict):
-    """Whether all that was asserted holds; broken: what does not, in words. The others: how many there are,
-    and which checks find something, where that was asserted."""
+    """Whether all assertions hold, and a description of each broken one.
+
+    The other fields are the numbers of retries and duplicates, and the checks with findings, where asserted.
+    """
 
     holds: bool
     broken: list[str]

@@ -1,4 +1,4 @@
-"""What is computed over exchanges: groups, transactions, topics, latencies, messages over time."""
+"""Responses with views over many exchanges: groups, transactions, topics, latencies, messages over time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from barnabas.page.answers.common import Side
 
 
 class Fed(TypedDict):
-    """How many exchanges a view has had, and how many fell out before it was asked for."""
+    """The number of exchanges in a view, and of those that were dropped before the view was requested."""
 
     fed: int
     missed: int
 
 
 class Event(TypedDict):
-    """What a member of a group asked, or a run of heartbeats that all brought the same."""
+    """A request of a group's member, or a run of heartbeats with equal responses."""
 
     api: str
     start: str
@@ -41,7 +41,7 @@ class Lane(TypedDict):
 
 
 class Late(TypedDict):
-    """For whom a generation waited."""
+    """The members for which a generation waited."""
 
     kind: Literal["late", "absent", "untold"]
     members: list[str]
@@ -75,7 +75,7 @@ Band = TypedDict(
 
 
 class Offset(TypedDict):
-    """An offset, and who said it when."""
+    """An offset, and the API and time of the message that has it."""
 
     offset: int
     api: str
@@ -83,7 +83,7 @@ class Offset(TypedDict):
 
 
 class LagRow(TypedDict):
-    """How far a group is behind in a partition; null where no end was seen."""
+    """The lag of a group in a partition; null if no end offset was seen."""
 
     group: str
     topic: str
@@ -94,7 +94,7 @@ class LagRow(TypedDict):
 
 
 class Groups(Fed):
-    """One group, and the names of all."""
+    """The details of one group, and the names of all."""
 
     groups: list[str]
     group: str | None
@@ -105,7 +105,7 @@ class Groups(Fed):
 
 
 class Transaction(TypedDict):
-    """One transaction; offsets: how many of each group."""
+    """A transaction; `offsets`: the number of committed offsets by group."""
 
     transactional_id: str
     producer_id: int
@@ -123,14 +123,14 @@ class Transaction(TypedDict):
 
 
 class Transactions(Fed):
-    """Those that are over, then those that are open."""
+    """Transactions that ended, then open ones."""
 
     transactions: list[Transaction]
     forgotten: int
 
 
 class Flow(TypedDict):
-    """Who writes to a topic, or reads it."""
+    """A client that produces to a topic or consumes it."""
 
     topic: str
     direction: Literal["write", "read"]
@@ -146,14 +146,14 @@ class Flow(TypedDict):
 
 
 class Topics(Fed):
-    """All that were seen."""
+    """The clients of all topics."""
 
     flows: list[Flow]
     forgotten: int
 
 
 class Percentiles(TypedDict):
-    """Of an API."""
+    """The latencies of an API."""
 
     api: str
     count: int
@@ -163,28 +163,28 @@ class Percentiles(TypedDict):
 
 
 class Heat(TypedDict):
-    """Cells: when a column begins, the longest latency in ms, how many."""
+    """A heat map; a cell is the start of a column, the longest latency in ms, and a count."""
 
     width_ms: int
     cells: list[tuple[str, float, int]]
 
 
 class Latencies(TypedDict):
-    """One side's."""
+    """The latencies of clients or of brokers."""
 
     apis: list[Percentiles]
     heat: Heat
 
 
 class Latency(Fed):
-    """What clients saw, and the brokers alone."""
+    """The latencies that clients saw, and those of brokers alone."""
 
     client: Latencies
     broker: Latencies
 
 
 class Message(TypedDict):
-    """A request or a response: when it arrived at the proxy, and when it left."""
+    """A request or a response, with the times at which it arrived at the proxy and left it."""
 
     number: int
     direction: Side

@@ -23,7 +23,6 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from barnabas.endings import noted
 from barnabas.location import ROOT
 from barnabas.pipeline.spark.class_archive import JAVA_OPTIONS, Archive, archive
 from barnabas.pipeline.spark.errors import UnavailableError
@@ -31,6 +30,7 @@ from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
 from barnabas.pipeline.spark.shipping import UNPACKED, pack
 from barnabas.pipeline.spark.workers import require
+from barnabas.stop_signals import stop_event
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -109,12 +109,12 @@ def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
 
     An interrupt is handled only after that: before, the JVM to end is unknown.
     """
-    with noted() as pressed:
+    with stop_event() as pressed:
         try:
             gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 conf, {"stdout": log, "stderr": subprocess.STDOUT}
             )
-            # the first call of the JVM would load it, and with it pandas: see `put_off`
+            # the first call of the JVM would load it, and with it pandas: see `delay_stop`
             import pyspark.testing  # noqa: F401
         except PySparkException:
             raise UnavailableError(f"Spark does not start: {_reason(output)}") from None

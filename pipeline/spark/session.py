@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.endings import put_off
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.masters import parse_master, reach
+from barnabas.stop_signals import delay_stop
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +67,7 @@ def session(
         UnavailableError: Spark is unavailable; the message is one line with a remedy.
     """
     parsed = parse_master(master)
-    with put_off():
+    with delay_stop():
         missing = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
     if missing:
         raise UnavailableError(
@@ -87,7 +87,7 @@ def session(
 
             yield stack.enter_context(connected(parsed, all_settings, folder))
         else:
-            with put_off():
+            with delay_stop():
                 from barnabas.pipeline.spark.driver import driver
 
             yield stack.enter_context(driver(parsed, all_settings, folder))

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.endings import asking
 from barnabas.pipeline.reading.file_bytes import MappedFiles
 from barnabas.pipeline.reading.flows import FlowSettings, outcomes
 from barnabas.pipeline.reading.outcomes import HEAD, Outcome, Position, schema, travelling
@@ -32,6 +31,7 @@ from barnabas.pipeline.reading.tcp_segments import COLUMNS, SCHEMA, segments
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables.parquet import Batches, TaskFile, file_rows, rows_of_tasks, tasks
+from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -99,7 +99,7 @@ def segments_here(plan: Plan, go_on: Callable[[], None] | None = None) -> Batche
     retained: list[pa.RecordBatch] = []
     size = 0
     for piece in plan.pieces:
-        for rows in asking(segments(piece, plan.links, carry=False), go_on):
+        for rows in cancellable(segments(piece, plan.links, carry=False), go_on):
             retained.append(rows)
             size += rows.nbytes
             if size > HERE:
@@ -167,7 +167,7 @@ def outcome_files(
             for _, group in grouped
             for outcome in outcomes((row for _, row in group), reading, keys, files)
         )
-        yield from _batches(asking(done, go_on), (*HEAD, *travel))
+        yield from _batches(cancellable(done, go_on), (*HEAD, *travel))
 
     return file_rows(segments, read, schema(columns), folder)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow.dataset as ds
 
-from barnabas.endings import asking
 from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.outcomes import ALL
 from barnabas.pipeline.reading.packet_rows import WRITTEN
@@ -47,6 +46,7 @@ from barnabas.pipeline.tables.spark_stages import (
     segment_rows,
     segments_here,
 )
+from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -221,7 +221,7 @@ def _asking(table: Table, go_on: Callable[[], None] | None) -> Table:
     """Return a table that calls `go_on` before each of its batches."""
     if go_on is None:
         return table
-    return table._replace(make=lambda batches: asking(table.make(batches), go_on))
+    return table._replace(make=lambda batches: cancellable(table.make(batches), go_on))
 
 
 def _quality(run: Path, capture: str, paths: Sequence[Path], plan: Plan) -> dict[str, Any]:

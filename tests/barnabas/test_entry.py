@@ -18,7 +18,7 @@ LOADING = f"""
 class Finder:
     @staticmethod
     def find_spec(name, path, target=None):
-        if name == "barnabas.cli.captures.commands":
+        if name == "barnabas.cli.peers.commands":
             {SIGNAL}
 sys.meta_path.insert(0, Finder)
 """

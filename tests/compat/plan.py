@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.cli.clients.naming import DEFAULT
+from barnabas.cli.clients.names import DEFAULT
 from barnabas.experiments.clients.workloads import CODECS, Workload, find
 from barnabas.peers.clients import registry
 from barnabas.peers.clients.client import Program

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
-from barnabas.page.api import Shown, application, is_file
+from barnabas.page.api import PageContent, application, is_file
 from barnabas.page.forms import of_capture
 from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
@@ -37,7 +37,7 @@ def shown(
     source = {"kind": "capture", "name": path.name, "keeps": 200_000}
     topics, origin = capture.context.topics, of_capture(capture, lambda: open_capture(path))
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    return history, application(Shown(history, topics, source, origin=origin), rules)
+    return history, application(PageContent(history, topics, source, origin=origin), rules)
 
 
 @contextlib.asynccontextmanager

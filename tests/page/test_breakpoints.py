@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.page.api import Shown, application, is_file
+from barnabas.page.api import PageContent, application, is_file
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.local_target import LocalTarget
@@ -60,7 +60,7 @@ class Served:
         topics = self.it.proxy.shared.topics
         steering = routes(target, history, topics, lambda: None, lambda _: 0)
         source = {"kind": "live", "name": "proxy", "keeps": 100}
-        app = application(Shown(history, topics, source), steering)
+        app = application(PageContent(history, topics, source), steering)
         self.history = history
         self.serving = await serve(app, ("127.0.0.1", 0), "secret", is_file)
         return f"http://127.0.0.1:{self.serving.address[1]}"

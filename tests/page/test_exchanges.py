@@ -17,7 +17,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.loop import run
 from barnabas.page import exchanges as page
-from barnabas.page.exchanges import BEHIND, LOOKS, STREAMS, Exchanges
+from barnabas.page.exchanges import CHUNK, MOST_WAITING, STREAMS, Exchanges
 from barnabas.proxy.control.history import History
 
 
@@ -44,7 +44,7 @@ def odd(one: Exchange) -> bool:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "EVERY", 0.001)
+    monkeypatch.setattr(page, "PAUSE", 0.001)
 
 
 async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None:
@@ -62,25 +62,25 @@ async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None
 
 async def test_a_filter_is_asked_about_each_once() -> None:
     history = History(most=10_000)
-    added(history, 2 * LOOKS + 7)
+    added(history, 2 * CHUNK + 7)
     history.close()
     found = [line async for line in follow(history, 4, odd)]
-    assert [len(line["runs"]) for line in found][:2] == [LOOKS // 2, LOOKS // 2]
+    assert [len(line["runs"]) for line in found][:2] == [CHUNK // 2, CHUNK // 2]
     numbers = [run[0] for line in found for run in line["runs"]]
-    assert numbers == list(range(5, 2 * LOOKS + 7, 2))
+    assert numbers == list(range(5, 2 * CHUNK + 7, 2))
     assert sum(line["skipped"] for line in found) == 0
 
 
 async def test_a_filter_that_can_not_keep_up_skips_and_says_so() -> None:
-    history = History(most=2 * BEHIND)
+    history = History(most=2 * MOST_WAITING)
     added(history, 10)
     lines = follow(history, -1, odd)
     await anext(lines)
-    added(history, BEHIND + 1)
+    added(history, MOST_WAITING + 1)
     found = await anext(lines)
-    assert found["skipped"] == BEHIND + 1 - LOOKS
+    assert found["skipped"] == MOST_WAITING + 1 - CHUNK
     assert found["after"] == history.count - 1
-    assert found["runs"][0][0] >= history.count - LOOKS
+    assert found["runs"][0][0] >= history.count - CHUNK
 
 
 async def test_a_stream_says_now_and_then_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,8 +100,8 @@ def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:
         return True
 
     async def main() -> None:
-        history = History(most=LOOKS)
-        added(history, LOOKS)
+        history = History(most=CHUNK)
+        added(history, CHUNK)
         reader = asyncio.ensure_future(anext(follow(history, -1, slow)))
         while not asked:
             await asyncio.sleep(0.001)
@@ -109,7 +109,7 @@ def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:
         await asyncio.wait({reader})
 
     run(main())  # waits for threads
-    assert len(asked) < LOOKS // 2
+    assert len(asked) < CHUNK // 2
 
 
 async def test_there_are_so_many_streams_at_a_time_and_one_that_is_left_makes_room() -> None:

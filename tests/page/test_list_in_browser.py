@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.page.api import Shown, application
+from barnabas.page.api import PageContent, application
 from barnabas.proxy.control.history import History
 from barnabas.specs import api
 from tests.page.browser import opened_at
@@ -51,7 +51,7 @@ def live(times: int) -> tuple[History, Callable[[], None]]:
 
 
 def of_live(history: History) -> ASGIApp:
-    return application(Shown(history, {}, {"kind": "live", "name": "", "keeps": 200_000}))
+    return application(PageContent(history, {}, {"kind": "live", "name": "", "keeps": 200_000}))
 
 
 async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 from jsonschema import Draft202012Validator
 
 from barnabas.api_version import PREFIX
-from barnabas.page.openapi import ANSWERS, ASKED, BODIES, OTHERS, document
+from barnabas.page.openapi import ANSWERS, BODIES, OTHERS, QUERY_PARAMETERS, document
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.testing.server.api import routes
 from tests.page.browser import barnabas
@@ -133,7 +133,7 @@ def test_real_answers_are_what_the_document_says(call: Call) -> None:
             assert faults == [], name
     every = {f"{m.upper()} {path}" for path, methods in said["paths"].items() for m in methods}
     every |= of_tests()
-    for table in ANSWERS, ASKED, BODIES, OTHERS:
+    for table in ANSWERS, QUERY_PARAMETERS, BODIES, OTHERS:
         assert {*table} <= every
 
 
@@ -174,5 +174,5 @@ def test_the_page_asks_for_what_is_in_the_document(call: Call) -> None:
             and (each == path or (path[-1] == "/" and each.startswith(path + "{")))
         ]
         assert fits, (method, path)
-        asked = {name for each in fits for name in ASKED.get(f"{method} {each}", ())}
+        asked = {name for each in fits for name in QUERY_PARAMETERS.get(f"{method} {each}", ())}
         assert names - {"wanted"} <= asked, (method, path)

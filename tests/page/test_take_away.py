@@ -19,9 +19,9 @@ from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
 from barnabas.page import forms, take_away
-from barnabas.page.api import Shown, application, is_file
-from barnabas.page.forms import FORMS, Form, Origin, Taken
-from barnabas.page.take_away import ASKED, SAID
+from barnabas.page.api import PageContent, application, is_file
+from barnabas.page.forms import FORMS, ExchangeSelection, Form, Origin
+from barnabas.page.take_away import REMARK_HEADER, USAGE
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.server import serve
 from barnabas.proxy.scenario.file import loads
@@ -50,7 +50,9 @@ class Take:
 
     def __call__(self, body: str | None = None, **wanted: Any) -> File:
         found = self._call("/v1/take", json.dumps(wanted) if body is None else body)
-        name, said = (found.headers.get(one.lower(), "") for one in ("Content-Disposition", SAID))
+        name, said = (
+            found.headers.get(one.lower(), "") for one in ("Content-Disposition", REMARK_HEADER)
+        )
         return File(found.status, name, said, found.body)
 
 
@@ -68,7 +70,7 @@ def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
     def made() -> tuple[History, Any]:
         history, _ = shown(SAMPLES / "embedded.pcapng")
         source = {"kind": "live", "name": "here", "keeps": 9}
-        return history, application(Shown(history, {}, source, origin=origin))
+        return history, application(PageContent(history, {}, source, origin=origin))
 
     return made
 
@@ -182,17 +184,17 @@ def test_what_was_left_out_is_counted() -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        ("", 400, ASKED),
-        ("[]", 400, ASKED),
-        ('{"form": "exe"}', 400, ASKED),
-        ('{"form": "jsonl", "numbers": [1], "filter": "rules"}', 400, ASKED),
-        ('{"form": "jsonl", "other": 1}', 400, ASKED),
+        ("", 400, USAGE),
+        ("[]", 400, USAGE),
+        ('{"form": "exe"}', 400, USAGE),
+        ('{"form": "jsonl", "numbers": [1], "filter": "rules"}', 400, USAGE),
+        ('{"form": "jsonl", "other": 1}', 400, USAGE),
         ('{"form": "jsonl", "numbers": [true]}', 400, "numbers: give a list of numbers"),
         ('{"form": "jsonl", "numbers": {"a": 1}}', 400, "numbers: give a list of numbers"),
         ('{"form": "jsonl", "filter": 5}', 400, "filter: give text"),
         ('{"form": "jsonl", "filter": "nope"}', 400, "filter: exchanges have no column 'nope'"),
         ('{"form": "jsonl", "numbers": [7777]}', 404, "no exchange that is held is among those"),
-        ("[" * 100_000, 400, ASKED),
+        ("[" * 100_000, 400, USAGE),
     ],
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(body: str, status: int, said: str) -> None:
@@ -223,7 +225,7 @@ async def test_what_nobody_waits_for_any_longer_is_given_up(
     """A stop would wait for it."""
     begun, over, left = threading.Event(), threading.Event(), list[int]()
 
-    def slow(taken: Taken, _: BinaryIO) -> str:
+    def slow(taken: ExchangeSelection, _: BinaryIO) -> str:
         begun.set()
         if taken.gone.wait(SOON):
             left.append(len(list(taken.exchanges())))

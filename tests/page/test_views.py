@@ -16,7 +16,7 @@ from barnabas.captures.summary.bands import Bands
 from barnabas.captures.summary.lag import Lag
 from barnabas.captures.summary.lanes import Lanes
 from barnabas.captures.summary.rebalances import Rebalances
-from barnabas.page.views import CHUNK, ROWS, Fed, Views
+from barnabas.page.views import CHUNK, ROWS, FedViews, Views
 from barnabas.proxy.control.history import History
 
 SAMPLE = Path("captures/samples/rebalance.pcap.gz")
@@ -107,6 +107,6 @@ def test_an_answer_does_not_wait_for_what_comes_meanwhile() -> None:
     sample = next(open_capture(SAMPLE).exchanges())
     for _ in range(CHUNK + 10):
         history.add(sample)
-    fed = Fed(Echo())
+    fed = FedViews(Echo())
     assert asyncio.run(fed.fresh(history)) == {"fed": CHUNK + 10, "missed": 0}
     assert asyncio.run(fed.fresh(history)) == {"fed": 2 * (CHUNK + 10), "missed": 0}

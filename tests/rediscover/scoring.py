@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from barnabas.cli.fuzz.campaigns import Read, read_campaign
+from barnabas.cli.fuzz.campaigns import CampaignFile, read_campaign
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Finding, Findings
@@ -98,7 +98,7 @@ def score(
 
 
 def _campaign(
-    read: Read,
+    read: CampaignFile,
     found: PreparedCampaign,
     trial: Trial,
     findings: Findings,

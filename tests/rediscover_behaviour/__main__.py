@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from barnabas.endings import interruptible
 from barnabas.experiments.clients.brokers import NEWEST, Brokers
 from barnabas.experiments.clients.cell import TRIALS
 from barnabas.experiments.clients.folder import Folder
@@ -17,6 +16,7 @@ from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.experiments.library import find as find_scenario
 from barnabas.peers.clients.registry import find as find_client
 from barnabas.proxy.scenario.file import load
+from barnabas.stop_signals import interruptible
 from tests.rediscover_behaviour.pairs import PAIRS, Pair, groups
 from tests.rediscover_behaviour.scoring import HEADER, Score, score
 

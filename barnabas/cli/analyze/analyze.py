@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from barnabas.captures.files import private
-from barnabas.cli.analyze.early import tell_findings
+from barnabas.cli.analyze.early_findings import tell_findings
 from barnabas.cli.analyze.options import AnalyzeOptions
-from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.analyze.progress import StepProgress, step_progress
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
-from barnabas.endings import interruptible, put_off
 from barnabas.pipeline.spark.errors import UnavailableError, check_space, no_space, reason
 from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
@@ -33,7 +32,8 @@ from barnabas.pipeline.tables.folders import (
     partitions,
 )
 from barnabas.pipeline.tables.limits import exceeded
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
+from barnabas.stop_signals import delay_stop, interruptible
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble, os_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +44,7 @@ PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "delta": ("deltalake",),
     "iceberg": ("pyiceberg", "sqlalchemy"),
 }
-"""What each table format needs, which an extra of its name brings."""
+"""The packages that a table format needs; an extra of the format's name installs them."""
 
 OURS: Final = frozenset(
     (
@@ -68,59 +68,59 @@ OURS: Final = frozenset(
         "_checkpoint",
     )
 )
-"""What a folder of before has in it: it is written again."""
+"""The names in a folder of an earlier run, which are written again."""
 
 
 LITTLE: Final = 32 << 20
-"""Bytes of captures that are not worth compiling for."""
+"""Bytes of captures below which Spark's code generation costs more than it saves."""
 
 AT_ONCE: Final = 4 << 20
-"""Bytes of captures whose tables are made here, in the time that Spark takes to start."""
+"""Bytes of captures up to which this process makes the tables while Spark starts."""
 
 
-def analyze(asked: AnalyzeOptions, output: Output | None = None) -> int:
-    """Write tables and report, and print what they come to; returns the exit code. Raises Trouble.
+def analyze(options: AnalyzeOptions) -> int:
+    """Write the tables and the report, and print a summary; return the exit code. Raises Trouble.
 
-    As for `barnabas check`, notes alone are no findings in the sense of the exit code.
+    As in `barnabas check`, notes alone do not make the exit code FINDINGS.
     """
-    output = output or Output()
-    check(asked)
-    files, others = capture_files(asked.paths)
-    check_captures(asked, files)
+    output = Output()
+    check(options)
+    files, others = capture_files(options.paths)
+    check_captures(options, files)
     for remark in no_captures(others):
         output.note(remark)
     try:
         with (
             interruptible(),
-            taken(asked.folder, "capture"),
-            shown(output) as progress,
-            _analyzed(asked, files, progress, output) as outcome,
+            taken(options.folder, "capture"),
+            step_progress(output) as progress,
+            _analyzed(options, files, progress, output) as outcome,
         ):
             progress.end()
-            return printed(outcome, asked, output)  # nobody waits for Spark to end
+            return printed(outcome, options, output)  # before Spark ends
     except KeyboardInterrupt:
         output.note(
-            f"interrupted: {asked.folder} is not complete; run the same command to start again"
+            f"interrupted: {options.folder} is not complete; run the same command to start again"
         )
         return INTERRUPTED
 
 
-def check(asked: AnalyzeOptions) -> Master:
-    """Return where Spark is to run. Raises Trouble for a master or a format that can't be had."""
-    if asked.table_format is not None:
-        installed(asked.table_format)
-    out = str(asked.folder.resolve())
-    if asked.table_format == "delta" and unquote(out) != out:
-        # it unquotes the path once too often, and no quoting helps: not all of it does
+def check(options: AnalyzeOptions) -> Master:
+    """Return the Spark master. Raises Trouble for an invalid master, and for a format that is unavailable."""
+    if options.table_format is not None:
+        installed(options.table_format)
+    out = str(options.folder.resolve())
+    if options.table_format == "delta" and unquote(out) != out:
+        # delta-rs unquotes the path once too often, and only in some places: quoting does not help
         raise Trouble(f"--format delta: delta-rs finds nothing below {out}: use a name without %")
     try:
-        return parse_master(asked.master)
+        return parse_master(options.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
 
 
 def installed(table_format: str) -> None:
-    """Raises Trouble if a package is missing that the format needs."""
+    """Raise Trouble if a package for a table format is missing."""
     for package in PACKAGES[table_format]:
         if importlib.util.find_spec(package) is None:
             raise Trouble(
@@ -130,23 +130,26 @@ def installed(table_format: str) -> None:
             )
 
 
-def check_captures(asked: AnalyzeOptions, files: Iterable[Path]) -> None:
-    """Raises Trouble for what is no capture, or is called so that Spark can't name it."""
+def check_captures(options: AnalyzeOptions, files: Iterable[Path]) -> None:
+    """Raise Trouble for a file that is no capture, or whose name Spark can't use."""
     for path in files:
         try:
             str(path).encode()
         except UnicodeEncodeError:
             raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
-    opened(*files, keys=read_keys(asked.tls_keys))
+    opened(*files, keys=read_keys(options.tls_keys))
 
 
 def printed(
-    outcome: Outcome, asked: AnalyzeOptions, output: Output, next_batch: int | None = None
+    outcome: Outcome, options: AnalyzeOptions, output: Output, next_batch: int | None = None
 ) -> int:
-    """Print what it came to; returns the exit code. next_batch: of a folder of which this was a part."""
-    above = exceeded(outcome.quality, asked.limits)
-    findings = counted(outcome, asked.checks)
-    if asked.as_json:
+    """Print the summary of an analysis; return the exit code.
+
+    next_batch: The number of the batch after the analyzed ones; None: all were analyzed.
+    """
+    above = exceeded(outcome.quality, options.limits)
+    findings = counted(outcome, options.checks)
+    if options.as_json:
         output.raw(as_json(outcome, findings, above, next_batch))
     else:
         for line in lines(outcome, findings, above, next_batch):
@@ -157,8 +160,12 @@ def printed(
 
 @contextmanager
 def taken(out: Path, by: Partition) -> Iterator[None]:
-    """The folder is ours meanwhile, for tables that are parted so. Raises Trouble before anything is written
-    if it is of something else, somebody else's, or can't be."""
+    """Lock a folder for tables that are partitioned by captures or by batches.
+
+    Raises:
+        Trouble: The folder can't be made, has other files or tables, or is locked by another run. Nothing was
+            written.
+    """
     free(out)
     if partitions(out) - {by}:
         others = "without --follow" if by == "batch" else "with --follow"
@@ -166,10 +173,8 @@ def taken(out: Path, by: Partition) -> Iterator[None]:
     if earlier(out):
         raise Trouble(f"--out {out} has tables of an earlier barnabas: choose another folder")
     with ExitStack() as stack:
-        try:
+        with os_errors(f"--out {out}"):
             ours = stack.enter_context(held(out))
-        except OSError as problem:
-            raise Trouble(f"--out {out}: {problem.strerror}") from None
         if not ours:
             raise Trouble(
                 f"--out {out} is being written by another run: wait for it, or choose another folder",
@@ -179,7 +184,7 @@ def taken(out: Path, by: Partition) -> Iterator[None]:
 
 
 def free(out: Path) -> None:
-    """Raises Trouble if the folder is of something else, or can't be."""
+    """Raise Trouble if a folder has other files, or can't be made."""
     try:
         checked_path(out.resolve())
     except ValueError as problem:
@@ -197,13 +202,13 @@ def free(out: Path) -> None:
 
 @contextmanager
 def _analyzed(
-    asked: AnalyzeOptions, files: Sequence[Path], progress: Shown, output: Output
+    options: AnalyzeOptions, files: Sequence[Path], progress: StepProgress, output: Output
 ) -> Iterator[Outcome]:
-    """What came of it, while Spark is still there."""
-    here = parse_master(asked.master).kind == "embedded"
-    if not here or "packets" in asked.tables or size_of(files) > AT_ONCE:
-        with session_of(asked, progress, files) as spark:
-            yield work(spark, asked, files, progress)
+    """Analyze captures, and yield the outcome while Spark still runs."""
+    here = parse_master(options.master).kind == "embedded"
+    if not here or "packets" in options.tables or size_of(files) > AT_ONCE:
+        with session_of(options, progress, files) as spark:
+            yield work(spark, options, files, progress)
         return
     over = Event()
 
@@ -213,30 +218,33 @@ def _analyzed(
 
     with ThreadPoolExecutor(1) as beside:
         try:
-            # the checks of the pure core first: they have something to say before Spark has begun
-            said = files, asked.tls_keys, progress, output, asked.checks
-            beside.submit(tell_findings, *said, go_on)
-            tables = beside.submit(_tables_here, asked, files, go_on)
-            with session_of(asked, progress, files) as spark:
-                made = tables.result()
+            # the checks of barnabas.captures report findings before Spark has started
+            arguments = files, options.tls_keys, progress, output, options.checks
+            beside.submit(tell_findings, *arguments, go_on)
+            tables = beside.submit(_tables_here, options, files, go_on)
+            with session_of(options, progress, files) as spark:
+                tables_written = tables.result()
                 yield (
-                    analyses(spark, asked, progress)
-                    if made
-                    else work(spark, asked, files, progress)
+                    analyses(spark, options, progress)
+                    if tables_written
+                    else work(spark, options, files, progress)
                 )
         finally:
-            over.set()  # the folder is ours until the thread is done: who interrupts waits for a batch
+            over.set()  # the thread ends after its batch; the folder stays locked until then
 
 
 @contextmanager
 def session_of(
-    asked: AnalyzeOptions, progress: Shown, files: Iterable[Path] | None
+    options: AnalyzeOptions, progress: StepProgress, files: Iterable[Path] | None
 ) -> Iterator[SparkSession]:
-    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
+    """Start Spark as the options say.
 
-    files: what it is to read, as far as that is there; None: nobody knows yet.
+    files: The captures, as far as they are known, whose size decides on Spark's settings; None: unknown.
+
+    Raises:
+        Trouble: Spark is unavailable or fails, or the disk is full, now or within `with`.
     """
-    with put_off():
+    with delay_stop():
         from barnabas.pipeline.spark.class_archive import KEEPS
         from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
@@ -244,33 +252,33 @@ def session_of(
     try:
         check_space()
         ours: Mapping[str, str] = {}
-        if parse_master(asked.master).kind == "embedded":  # others are set up elsewhere
+        if parse_master(options.master).kind == "embedded":  # clusters have settings of their own
             size = LITTLE if files is None else size_of(files)
             ours = {**QUICK, **KEEPS} if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
-        with session(asked.master, {**ours, **dict(asked.conf)}) as spark:
+        with session(options.master, {**ours, **dict(options.conf)}) as spark:
             yield spark
     except UnavailableError as problem:
-        said = no_space(str(problem), asked.folder) or str(problem)
-        raise Trouble(said, COULD_NOT_RUN) from None
+        message = no_space(str(problem), options.folder) or str(problem)
+        raise Trouble(message, COULD_NOT_RUN) from None
     except BrokenPipeError:
-        raise  # whoever read what was printed is gone
+        raise  # the reader of stdout has closed it
     except OSError as problem:
-        where = f"{problem.filename}: " if problem.filename else ""
-        said = no_space(str(problem), asked.folder) or f"{where}{problem.strerror or problem}"
-        raise Trouble(said, COULD_NOT_RUN) from None
+        prefix = f"{problem.filename}: " if problem.filename else ""
+        message = no_space(str(problem), options.folder) or f"{prefix}{problem.strerror or problem}"
+        raise Trouble(message, COULD_NOT_RUN) from None
 
 
 def size_of(files: Iterable[Path]) -> int:
-    """Bytes of all of them. Raises OSError."""
+    """Return the bytes of all files. Raises OSError."""
     return sum(path.stat().st_size for path in files)
 
 
-def _tables_here(asked: AnalyzeOptions, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
-    """Whether the tables could be made in this process. go_on: see `write`."""
+def _tables_here(options: AnalyzeOptions, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
+    """Make the tables in this process; return False if they are too large. go_on: see `write`."""
     from barnabas.pipeline.tables.spark_stages import TooMuch
 
     try:
-        _tables(None, asked, files, go_on=go_on)
+        _tables(None, options, files, go_on=go_on)
     except TooMuch:
         return False
     return True
@@ -278,48 +286,50 @@ def _tables_here(asked: AnalyzeOptions, files: Sequence[Path], go_on: Callable[[
 
 def _tables(
     spark: SparkSession | None,
-    asked: AnalyzeOptions,
+    options: AnalyzeOptions,
     files: Sequence[Path],
-    progress: Shown | None = None,
+    progress: StepProgress | None = None,
     go_on: Callable[[], None] | None = None,
 ) -> None:
     from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.tables import TableOptions, write
 
-    # whoever works for us may have begun in another folder
-    out, files = asked.folder.resolve(), [path.resolve() for path in files]
-    secrets = [asked.tls_keys.read_bytes()] if asked.tls_keys else []
+    # Spark's workers may run in another folder
+    out, files = options.folder.resolve(), [path.resolve() for path in files]
+    secrets = [options.tls_keys.read_bytes()] if options.tls_keys else []
     step = None if progress is None else progress.step
-    bodies = Bodies(asked.json_bodies, asked.blob)
-    options = TableOptions(secrets=secrets, also=asked.tables, bodies=bodies)
-    made = write(spark, files, out, options, progress=step, go_on=go_on)
-    if asked.table_format is not None:
+    bodies = Bodies(options.json_bodies, options.blob)
+    table_options = TableOptions(secrets=secrets, also=options.tables, bodies=bodies)
+    written = write(spark, files, out, table_options, progress=step, go_on=go_on)
+    if options.table_format is not None:
         from barnabas.pipeline.tables.table_formats import commit_capture
 
-        commit_capture(out, asked.table_format, made.capture)
+        commit_capture(out, options.table_format, written.capture)
 
 
-def analyses(spark: SparkSession, asked: AnalyzeOptions, progress: Shown) -> Outcome:
-    """The analyses and the report of the folder, of the tables in it. Raises Trouble."""
-    with watching(spark, asked, progress):
+def analyses(spark: SparkSession, options: AnalyzeOptions, progress: StepProgress) -> Outcome:
+    """Analyze the tables of the folder and write its report. Raises Trouble."""
+    with watching(spark, options, progress):
         from barnabas.pipeline.analyze import analyze as analyze_tables
 
-        return analyze_tables(spark, asked.folder.resolve(), progress.step)
+        return analyze_tables(spark, options.folder.resolve(), progress.step)
 
 
 def work(
-    spark: SparkSession, asked: AnalyzeOptions, files: Sequence[Path], progress: Shown
+    spark: SparkSession, options: AnalyzeOptions, files: Sequence[Path], progress: StepProgress
 ) -> Outcome:
-    """The tables of these files, and the analyses and the report of the folder. Raises Trouble."""
-    with watching(spark, asked, progress):
-        _tables(spark, asked, files, progress)
-    return analyses(spark, asked, progress)
+    """Write the tables of these files, then the analyses and the report of the folder. Raises Trouble."""
+    with watching(spark, options, progress):
+        _tables(spark, options, files, progress)
+    return analyses(spark, options, progress)
 
 
 @contextmanager
-def watching(spark: SparkSession, asked: AnalyzeOptions, progress: Shown) -> Iterator[None]:
-    """Tell of Spark's tasks. Raises Trouble for what Spark can't do."""
-    # all of these import pyspark, which is known to be there by now
+def watching(
+    spark: SparkSession, options: AnalyzeOptions, progress: StepProgress
+) -> Iterator[None]:
+    """Show the progress of Spark's tasks. Raises Trouble for an error of Spark."""
+    # these import pyspark, which is installed: Spark runs
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -329,4 +339,6 @@ def watching(spark: SparkSession, asked: AnalyzeOptions, progress: Shown) -> Ite
         try:
             yield
         except (PySparkException, Py4JError) as problem:
-            raise Trouble(f"Spark failed: {reason(problem, asked.folder)}", COULD_NOT_RUN) from None
+            raise Trouble(
+                f"Spark failed: {reason(problem, options.folder)}", COULD_NOT_RUN
+            ) from None

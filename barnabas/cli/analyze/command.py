@@ -37,7 +37,7 @@ def analyze_command(options: AnalyzeOptions) -> int:
     threshold that was exceeded.
     """
     if options.from_batch is not None:
-        from barnabas.cli.analyze.added import analyze_added
+        from barnabas.cli.analyze.new_batches import analyze_added
 
         return analyze_added(options, options.from_batch)
     if options.follow:
@@ -45,7 +45,7 @@ def analyze_command(options: AnalyzeOptions) -> int:
 
         return follow(options)
     if options.elsewhere:
-        from barnabas.cli.analyze.elsewhere import analyze_elsewhere
+        from barnabas.cli.analyze.hadoop_paths import analyze_elsewhere
 
         return analyze_elsewhere(options)
     from barnabas.cli.analyze.analyze import analyze

@@ -12,52 +12,53 @@ from barnabas.captures.files.capture_folder import listed
 from barnabas.cli.analyze.analyze import check, printed, session_of, taken
 from barnabas.cli.analyze.kafka_topic import kafka_topic, with_connector
 from barnabas.cli.analyze.options import AnalyzeOptions
-from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.analyze.progress import StepProgress, step_progress
 from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.console.output import Output
-from barnabas.endings import interruptible, noted
 from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.tables.folders import checked_path
-from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble
+from barnabas.stop_signals import interruptible, stop_event
+from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble, os_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
-    from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.job import Sink
     from barnabas.pipeline.streaming.kafka_topic import Topic
 
 
-def follow(asked: AnalyzeOptions, output: Output | None = None) -> int:
-    """Write tables as files are closed, until Ctrl-C (or all that is there is read), then the report.
+def follow(options: AnalyzeOptions) -> int:
+    """Write tables as segments are closed, then the report, until Ctrl-C or, with `--once`, the last segment.
 
     Returns the exit code, as `analyze` does. Raises Trouble.
     """
-    output = output or Output()
-    folder = _folder(asked)
-    topic = kafka_topic(asked.send)
+    output = Output()
+    folder = _folder(options)
+    topic = kafka_topic(options.send)
     if topic is not None:
-        asked = replace(asked, conf=[*with_connector(dict(asked.conf)).items()])
+        options = replace(options, conf=[*with_connector(dict(options.conf)).items()])
     captures, others = listed(folder.iterdir())
     for remark in no_captures(others):
         output.note(remark)
     try:
         with (
             interruptible(),
-            taken(asked.folder, "batch"),
-            shown(output) as progress,
-            session_of(asked, progress, captures) as spark,
+            taken(options.folder, "batch"),
+            step_progress(output) as progress,
+            session_of(options, progress, captures) as spark,
         ):
-            outcome = _work(spark, asked, topic, progress, output)
+            outcome = _work(spark, options, topic, progress, output)
     except KeyboardInterrupt:
-        output.note(f"interrupted: {asked.folder} has no report; run the same command to continue")
+        output.note(
+            f"interrupted: {options.folder} has no report; run the same command to continue"
+        )
         return INTERRUPTED
-    return printed(outcome, asked, output)
+    return printed(outcome, options, output)
 
 
-def _folder(asked: AnalyzeOptions) -> Path:
-    captures = asked.paths
+def _folder(options: AnalyzeOptions) -> Path:
+    captures = options.paths
     missing = [path for path in captures if not os.path.exists(path)]  # noqa: PTH110 - also where a name is too long
     if missing:
         raise Trouble(f"{missing[0]}: no such folder: create it, or start the proxy that does")
@@ -70,13 +71,13 @@ def _folder(asked: AnalyzeOptions) -> Path:
         checked_path(captures[0].resolve())
     except ValueError as problem:
         raise Trouble(f"--follow: {problem}") from None
-    if asked.tls_keys is not None:
+    if options.tls_keys is not None:
         raise Trouble("--tls-keys does not apply to --follow: a proxy captures plaintext")
-    if asked.tables:
+    if options.tables:
         raise Trouble(
             "--tables does not work with --follow: analyze the folder when it is complete"
         )
-    if check(asked).kind == "connect":
+    if check(options).kind == "connect":
         raise Trouble(
             "--follow reads the folder on this machine: it can't use Spark Connect as --master"
         )
@@ -85,9 +86,9 @@ def _folder(asked: AnalyzeOptions) -> Path:
 
 def _work(
     spark: SparkSession,
-    asked: AnalyzeOptions,
+    options: AnalyzeOptions,
     topic: Topic | None,
-    progress: Shown,
+    progress: StepProgress,
     output: Output,
 ) -> Outcome:
     from pyspark.errors import PySparkException
@@ -100,7 +101,7 @@ def _work(
     from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.quality import quality
 
-    folder, out, until_read = asked.paths[0], asked.folder.resolve(), asked.once
+    folder, out, until_read = options.paths[0], options.folder.resolve(), options.once
     batches = Batches(out)
     arrivals = Arrivals(
         folder.resolve(),
@@ -110,14 +111,15 @@ def _work(
             "folder when they are complete"
         ),
     )
-    said = batches.count
-    if said:
-        as_before(asked.table_format, out)
+    written_batches = batches.count
+    if written_batches:
+        as_before(options.table_format, out)
     try:
-        with noted() as interrupted:  # raised within a call to the JVM it would take that apart
+        # an event: an exception within a call to the JVM would break its connection
+        with stop_event() as interrupted:
             try:
-                bodies = Bodies(asked.json_bodies, asked.blob)
-                sinks = [*_sinks(topic, asked.table_format, out)]
+                bodies = Bodies(options.json_bodies, options.blob)
+                sinks = [*_sinks(topic, options.table_format, out)]
                 job = Job(spark, folder, batches, bodies, sinks)
                 query = job.start(arrivals, until_read=until_read)
             except ValueError as problem:
@@ -127,10 +129,11 @@ def _work(
             while not (ended or interrupted.is_set()):
                 ended = bool(query.awaitTermination(1))
                 if not until_read:
-                    _look(arrivals, folder)
-                if batches.count > said:
-                    said = batches.count
-                    output.note(f"batch {said - 1} written")  # as the tables call it
+                    with os_errors(f"can't follow {folder}", COULD_NOT_RUN):
+                        arrivals.look()
+                if batches.count > written_batches:
+                    written_batches = batches.count
+                    output.note(f"batch {written_batches - 1} written")  # the number in the tables
             query.stop()
         if not batches.count:
             if interrupted.is_set():
@@ -149,22 +152,15 @@ def _work(
         raise Trouble(f"Spark failed: {reason(problem, out)}", COULD_NOT_RUN) from problem
 
 
-def _look(arrivals: Arrivals, folder: Path) -> None:
-    try:
-        arrivals.look()
-    except OSError as problem:
-        raise Trouble(f"can't follow {folder}: {problem.strerror}", COULD_NOT_RUN) from None
-
-
-def as_before(asked: str | None, out: Path) -> None:
-    """Raise Trouble where batches of before are in another format: it would lack some for ever."""
+def as_before(table_format: str | None, out: Path) -> None:
+    """Raise Trouble if earlier batches are in another format, which would miss later batches."""
     from barnabas.pipeline.tables.table_formats import FORMATS
 
     before = [kind for kind in FORMATS if (out / kind).is_dir()]
-    if before != [kind for kind in (asked,) if kind]:
-        said = " and ".join(f"--format {kind}" for kind in before) or "no --format"
+    if before != [kind for kind in (table_format,) if kind]:
+        earlier_formats = " and ".join(f"--format {kind}" for kind in before) or "no --format"
         raise Trouble(
-            f"--out {out} has batches with {said}: continue with that, or choose another folder"
+            f"--out {out} has batches with {earlier_formats}: continue with that, or choose another folder"
         )
 
 

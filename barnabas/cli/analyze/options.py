@@ -1,4 +1,4 @@
-"""`barnabas analyze`: its options."""
+"""The options of `barnabas analyze`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TableFormat(StrEnum):
-    """How tables are written."""
+    """The file formats of tables."""
 
     PARQUET = "parquet"
     DELTA = "delta"
@@ -33,12 +33,12 @@ def parse_tables(text: str) -> tuple[str, ...]:
     """Parse the names of tables that are written on request. Raises Trouble."""
     from barnabas.pipeline.tables.folders import ON_REQUEST
 
-    found = tuple(dict.fromkeys(filter(None, text.split(","))))
-    for table in found:
+    tables = tuple(dict.fromkeys(filter(None, text.split(","))))
+    for table in tables:
         if table not in ON_REQUEST:
             only = ", ".join(ON_REQUEST)
             raise Trouble(f"--tables {table}: only {only} are written on request")
-    return found
+    return tables
 
 
 def parse_limit(text: str) -> Any:
@@ -50,7 +50,7 @@ def parse_limit(text: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class SendOptions:
-    """The topic that exchanges of a folder that is followed are sent to, too."""
+    """Options for sending the exchanges of a followed folder to a Kafka topic, too."""
 
     to_kafka: Annotated[
         Sequence[tuple[str, int]] | None,
@@ -199,7 +199,7 @@ class AnalyzeOptions:
     ] = False
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options that do not go together, and for checks that there are not."""
+        """Raise Trouble for options that contradict each other, and for unknown checks."""
         if self.only or self.skip:
             _ = self.checks
         if self.from_batch is not None:
@@ -221,41 +221,41 @@ class AnalyzeOptions:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether a capture or the folder is on one of Hadoop's file systems."""
+        """Return whether a capture or the folder is on one of Hadoop's file systems."""
         from barnabas.pipeline.spark.hadoop_files import scheme_of
 
         return any(map(scheme_of, (*self.captures, self.out)))
 
     @property
     def paths(self) -> list[Path]:
-        """The captures, if they are on this machine. Raises Trouble for an empty name."""
+        """Return the captures as local paths. Raises Trouble for an empty name."""
         return [capture_path(text) for text in self.captures]
 
     @property
     def folder(self) -> Path:
-        """The folder for tables and report, if it is on this machine."""
+        """Return the folder for tables and report as a local path."""
         return Path(self.out)
 
     @property
     def table_format(self) -> str | None:
-        """The format in which tables are written, too."""
+        """Return the format in which tables are written in addition to Parquet; None: no other."""
         return None if self.form is TableFormat.PARQUET else self.form.value
 
     @property
     def json_bodies(self) -> bool:
-        """Whether bodies are written as JSON text, too."""
+        """Return whether bodies are written as JSON text, too."""
         return self.with_json_bodies or self.table_format is not None
 
     @property
     def blob(self) -> Blob:
-        """How bytes in bodies are written."""
+        """Return the function that writes bytes fields of bodies."""
         from barnabas.specs.jsonform import BLOBS
 
         return BLOBS[self.bodies]
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The checks whose findings count. Raises Trouble for one that there is not."""
+        """Return the checks whose findings count. Raises Trouble for an unknown check."""
         from barnabas.captures.checks import CHECKS
         from barnabas.cli.plugins.checks import chosen
 

@@ -1,4 +1,4 @@
-"""How far an analysis is: the step that it is at, and Spark's tasks in it, where somebody looks."""
+"""The progress bar of an analysis: its current step, and Spark's tasks in this step."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from dataclasses import dataclass
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.progress import progress_bar
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A bar for the steps, and the tasks of the one that is under way."""
+class StepProgress:
+    """A progress bar of steps, with the tasks of the current step."""
 
     progress: Progress
     steps: TaskID
 
-    def step(self, number: int, count: int, what: str) -> None:
-        """A step begins."""
-        self.progress.update(self.steps, completed=number, total=count, description=what, tasks="")
+    def step(self, number: int, count: int, description: str) -> None:
+        """Show that a step begins."""
+        self.progress.update(
+            self.steps, completed=number, total=count, description=description, tasks=""
+        )
 
     def end(self) -> None:
-        """Nothing is under way any more: the bar goes."""
+        """Remove the bar."""
         self.progress.stop()
 
-    def tasks(self, done: int, known: int) -> None:
-        """So many of Spark's tasks are done."""
-        said = f"{done} of {known} tasks" if known else ""
-        self.progress.update(self.steps, tasks=said)
+    def tasks(self, done: int, total: int) -> None:
+        """Show how many of Spark's tasks are done."""
+        text = f"{done} of {total} tasks" if total else ""
+        self.progress.update(self.steps, tasks=text)
 
 
 @contextmanager
-def shown(output: Output) -> Iterator[Shown]:
-    """A bar on a terminal, and nothing elsewhere."""
+def step_progress(output: Output) -> Iterator[StepProgress]:
+    """Show a progress bar on a terminal, and nothing elsewhere."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[tasks]}", style="dim"),
     )
-    with Progress(
-        *columns, console=output.err, transient=True, disable=not output.err.is_terminal
-    ) as progress:
-        yield Shown(progress, progress.add_task("", total=1, tasks=""))
+    with progress_bar(output, *columns) as progress:
+        yield StepProgress(progress, progress.add_task("", total=1, tasks=""))

@@ -1,4 +1,4 @@
-"""What `barnabas analyze` prints at the end: a few lines, or one document."""
+"""The summary that `barnabas analyze` prints at its end: a few lines, or one JSON document."""
 
 from __future__ import annotations
 
@@ -21,46 +21,51 @@ if TYPE_CHECKING:
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 MOST: Final = 8
-"""Lines of findings, and of what could not be read."""
+"""The most lines of findings, and of kinds of unread data."""
 
 
 def lines(
     outcome: Outcome,
-    found: Sequence[Row],
+    findings: Sequence[Row],
     above: Sequence[str] = (),
     next_batch: int | None = None,
 ) -> Iterator[Text]:
-    """For a person: what was read, what was found, what could not be read, where the report is.
+    """Yield the lines of the summary: what was read, the findings, what was not read, and the report.
 
-    found: what `counted` says. above: limits that do not hold. next_batch: what comes behind this."""
-    seen = outcome.overview
+    Args:
+        outcome: The result of the analysis.
+        findings: The rows of `counted`.
+        above: The exceeded thresholds.
+        next_batch: The number of the batch after the analyzed ones.
+    """
+    overview = outcome.overview
     yield Text(
-        f"{plural(seen.exchanges, 'exchange')} on {plural(seen.connections, 'connection')} of "
-        f"{plural(seen.clients, 'client')}, {seen.errors} with an error"
+        f"{plural(overview.exchanges, 'exchange')} on {plural(overview.connections, 'connection')} of "
+        f"{plural(overview.clients, 'client')}, {overview.errors} with an error"
     )
-    yield from map(finding_line, found[:MOST])
-    if not found:
+    yield from map(finding_line, findings[:MOST])
+    if not findings:
         yield Text("no findings")
-    elif len(found) > MOST:
-        yield Text(f"and findings of {len(found) - MOST} more checks")
+    elif len(findings) > MOST:
+        yield Text(f"and findings of {len(findings) - MOST} more checks")
     unread = outcome.results["unread"].rows
     for row in unread[:MOST]:
         yield Text(f"not read: {printable(unread_text(row))}", "yellow")
     if len(unread) > MOST:
         yield Text(f"not read: {len(unread) - MOST} more kinds, see the report", "yellow")
-    yield from (Text(f"error: {one}", STYLES["error"]) for one in above)
+    yield from (Text(f"error: {limit}", STYLES["error"]) for limit in above)
     yield Text.assemble("report: ", (str(outcome.report), "bold"))
     if next_batch is not None:
         yield next_line(next_batch)
 
 
 def next_line(number: int) -> Text:
-    """How to go on behind batches that were analyzed."""
+    """Return the option that continues after the analyzed batches."""
     return Text(f"next: --from-batch {number}")
 
 
 def finding_line(row: Row) -> Text:
-    """How often a check found something of a severity, and what first."""
+    """Return a line on a check's findings of one severity: their number and the first of them."""
     return Text.assemble(
         (f"{row['severity']:<8}", STYLES[row["severity"]]),
         (f"{row['check']}: ", "bold"),
@@ -70,17 +75,19 @@ def finding_line(row: Row) -> Text:
 
 def as_json(
     outcome: Outcome,
-    found: Sequence[Row],
+    findings: Sequence[Row],
     above: Sequence[str] = (),
     next_batch: int | None = None,
 ) -> str:
-    """One object; times are ISO 8601 in UTC. Parameters as in `lines`."""
-    seen = outcome.overview
+    """Return the summary as a JSON object. Times are ISO 8601 in UTC. Parameters as in `lines`."""
+    overview = outcome.overview
     document: dict[str, Any] = {
-        **seen._asdict(),
-        "begins": seen.begins and seen.begins.isoformat(),
-        "ends": seen.ends and seen.ends.isoformat(),
-        "findings": [{name: row[name] for name in ("severity", "check", "count")} for row in found],
+        **overview._asdict(),
+        "begins": overview.begins and overview.begins.isoformat(),
+        "ends": overview.ends and overview.ends.isoformat(),
+        "findings": [
+            {name: row[name] for name in ("severity", "check", "count")} for row in findings
+        ],
         "unread": list(outcome.results["unread"].rows),
         "quality": list(outcome.quality),
         "exceeded": list(above),
@@ -92,8 +99,10 @@ def as_json(
 
 
 def counted(outcome: Outcome, checks: Iterable[Check]) -> list[Row]:
-    """How many findings of these, by severity and check; the most first, and the worst severity among
-    equals."""
+    """Count the findings of checks by severity and check.
+
+    The largest counts come first; among equal counts, the worst severity.
+    """
     names = {check.name for check in checks}
     rows = [row for row in outcome.results["findings_by_check"].rows if row["check"] in names]
     return sorted(rows, key=lambda row: (-row["count"], SEVERITIES.index(row["severity"])))

@@ -1,4 +1,4 @@
-"""`barnabas capture`: packets of a network interface into a pcapng file, as tcpdump would write it.
+"""`barnabas capture`: packets of a network interface into a pcapng file, as tcpdump writes it.
 
 scapy opens the socket; nothing is decoded while packets pass.
 """
@@ -24,32 +24,36 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.nearest import choices
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble, os_errors
 
 _LONGEST: Final = 1 << 17
-"""Bytes of a packet; those within a host may be longer than 64 KiB (segmentation offload)."""
+"""The most bytes of a packet; packets within a host may exceed 64 KiB (segmentation offload)."""
 _BUFFER: Final = 64 << 20
-"""Bytes that the kernel is asked to keep for us while we write."""
+"""Bytes of the socket's receive buffer."""
 _SO_RCVBUFFORCE: Final = 33
 _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 _WAIT: Final = 0.2
-"""Seconds after which what was written is flushed though nothing more came."""
+"""Seconds without a packet after which the file is flushed."""
 
 
-def capture(name: str, ports: Collection[int], path: Path, output: Output | None = None) -> int:
-    """Write the TCP packets of an interface from or to some ports (none given: all) until Ctrl-C.
+def capture(name: str, ports: Collection[int], path: Path) -> int:
+    """Write the TCP packets of an interface until Ctrl-C; return the exit code.
 
-    Returns the exit code. Raises Trouble if it can't start.
+    Args:
+        name: The interface.
+        ports: The TCP ports; empty: all.
+        path: The file.
+
+    Raises:
+        Trouble: The interface or the file can't be opened, or writing fails.
     """
-    output = output or Output()
+    output = Output()
     opened = _opened(name)
     written = 0
     stop = _Stop()
     try:
-        try:
+        with os_errors(f"can't write the capture {path}"):
             file = os.fdopen(private.empty(path), "wb")
-        except OSError as problem:
-            raise Trouble(f"can't write the capture {path}: {problem.strerror}") from None
         with file:
             linktype = _linktype(opened)
             file.write(section("", f"barnabas {__version__}") + interface(linktype))
@@ -72,7 +76,10 @@ def capture(name: str, ports: Collection[int], path: Path, output: Output | None
 
 
 class _Stop:
-    """SIGINT and SIGTERM: what has come until then is still written. The second one ends at once."""
+    """A handler of SIGINT and SIGTERM.
+
+    Packets that arrived before the first signal are still written; the second signal ends the process.
+    """
 
     def __init__(self) -> None:
         self.at: int | None = None
@@ -86,18 +93,18 @@ class _Stop:
 
 
 def _opened(name: str) -> Any:
-    """scapy's socket on an interface."""
+    """Open scapy's socket on an interface."""
     try:
         from scapy.arch import get_if_list
         from scapy.config import conf
         from scapy.layers import l2  # noqa: F401 its link types are known once it is loaded
     except ImportError:
         raise Trouble("capturing needs scapy: pip install 'barnabas[capture]'") from None
-    known = get_if_list()
-    if name not in known:
-        raise Trouble(f"no interface {name!r}{choices(name, sorted(known))}")
+    interfaces = get_if_list()
+    if name not in interfaces:
+        raise Trouble(f"no interface {name!r}{choices(name, sorted(interfaces))}")
     try:
-        # on loopback each packet would be there twice: leaving and arriving
+        # on loopback L2listen would get each packet twice, leaving and arriving
         opened: Any = (conf.L2socket if name.startswith("lo") else conf.L2listen)(
             iface=name, promisc=False
         )
@@ -112,7 +119,7 @@ def _opened(name: str) -> Any:
     for option in (socket.SO_RCVBUF, _SO_RCVBUFFORCE):
         try:
             opened.ins.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
-        except (AttributeError, OSError):  # no plain socket, or no right to more than is usual
+        except (AttributeError, OSError):  # no plain socket, or no permission for a large buffer
             break
     return opened
 
@@ -125,7 +132,7 @@ def _linktype(opened: Any) -> int:
 
 
 def _packets(opened: Any, file: BinaryIO, stop: _Stop) -> Iterator[tuple[int, bytes]]:
-    """(ns since the epoch, bytes) of what passes until it is to stop."""
+    """Yield packets, (ns since the epoch, bytes), until the signal to stop."""
     while True:
         if not select.select([opened], [], [], _WAIT if stop.at is None else 0)[0]:
             if stop.at is not None:
@@ -143,12 +150,12 @@ def _packets(opened: Any, file: BinaryIO, stop: _Stop) -> Iterator[tuple[int, by
 def _wanted(linktype: int, data: bytes, ports: Collection[int]) -> bool:
     segment = parse(linktype, data)
     if segment is None:
-        return not ports  # perhaps a fragment, or in a tunnel
+        return not ports  # perhaps a fragment or a tunnel
     return not ports or segment.source[1] in ports or segment.target[1] in ports
 
 
 def _dropped(opened: socket.socket) -> int | None:
-    """Packets that the kernel could not keep for us; None where it does not say."""
+    """Return the number of packets that the kernel dropped; None: unknown."""
     try:
         answer = opened.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
         dropped: int = struct.unpack("II", answer)[1]

@@ -1,4 +1,4 @@
-"""`barnabas check`: what a capture shows to be wrong."""
+"""`barnabas check`: the problems that a capture shows."""
 
 from __future__ import annotations
 
@@ -40,15 +40,13 @@ def check(
     *,
     form: Format = "text",
     dialect: Dialect | None = None,
-    output: Output | None = None,
 ) -> int:
-    """Print what the checks find in a capture; returns the exit code. Raises Trouble.
+    """Print the findings of checks in a capture; return the exit code. Raises Trouble.
 
-    dialect: the protocol of the capture; None: Kafka's.
-    Notes alone are no findings in the sense of the exit code.
+    Notes alone do not make the exit code FINDINGS. dialect: The protocol of the capture; None: Kafka's.
     """
-    output = output or Output()
-    found: list[tuple[Check, Finding]] = []
+    output = Output()
+    listed_findings: list[tuple[Check, Finding]] = []
     listed: Counter[str] = Counter()
     counts: Counter[Severity] = Counter()
     total = 0
@@ -62,17 +60,19 @@ def check(
             yield exchange
 
     try:
-        for one, finding in run(counted(), checks, capture.context):
+        for finder, finding in run(counted(), checks, capture.context):
             counts[finding.severity] += 1
-            listed[one.name] += 1
-            if listed[one.name] <= LISTED:
-                found.append((one, finding))
+            listed[finder.name] += 1
+            if listed[finder.name] <= LISTED:
+                listed_findings.append((finder, finding))
     except CheckFailed as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
-    found.sort(key=lambda item: item[1].ts)
+    listed_findings.sort(key=lambda item: item[1].ts)
     left_out = {name: count - LISTED for name, count in listed.items() if count > LISTED}
     frames_unread = capture.undecoded + output.undecoded
-    checked = Checked(capture.reader.given, total, checks, found, counts, left_out, frames_unread)
+    checked = Checked(
+        capture.reader.given, total, checks, listed_findings, counts, left_out, frames_unread
+    )
     _print(checked, form, output)
     for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):
         output.note(remark)
@@ -92,39 +92,42 @@ def _print(checked: Checked, form: Format, output: Output) -> None:
         case "junit":
             output.raw(as_junit(checked))
         case "text":
-            for one, finding in checked.findings:
-                output.out.print(_lines(one, finding))
+            for check_, finding in checked.findings:
+                output.out.print(_lines(check_, finding))
     counts = checked.counts
-    said = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
+    parts = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     for name, more in checked.left_out.items():
-        said.append(f"{plural(more, 'finding')} of {name} not listed")
+        parts.append(f"{plural(more, 'finding')} of {name} not listed")
     nothing = "no findings" if checked.exchanges else "nothing to check"
-    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or nothing}")
+    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(parts) or nothing}")
 
 
-def _lines(one: Check, finding: Finding) -> Text:
-    when = datetime.fromtimestamp(finding.ts // 1000 / 1_000_000).strftime("%H:%M:%S.%f")[:-3]  # noqa: DTZ006 - as the log shows it
+def _lines(check_: Check, finding: Finding) -> Text:
+    time = datetime.fromtimestamp(finding.ts // 1000 / 1_000_000).strftime("%H:%M:%S.%f")[:-3]  # noqa: DTZ006 - as the log shows it
     numbers = frames(finding.evidence)
-    where = "; ".join(map(exchange_text, finding.evidence))
+    exchanges = "; ".join(map(exchange_text, finding.evidence))
     frame = f"frames {', '.join(map(str, numbers))}: " if numbers else ""
     return Text.assemble(
-        (f"{when} ", "dim"),
+        (f"{time} ", "dim"),
         (f"{finding.severity:<8}", STYLES[finding.severity]),
-        (f"{one.name}: ", "bold"),
+        (f"{check_.name}: ", "bold"),
         printable(finding.what),
-        (f"\n             {frame}{printable(where)}", "dim"),
+        (f"\n             {frame}{printable(exchanges)}", "dim"),
         f"\n             {finding.advice}",
     )
 
 
-def listing(checks: Sequence[Check], output: Output | None = None) -> None:
-    """The checks, what they hold for, and their settings."""
-    output = output or Output()
-    for one in checks:
+def listing(checks: Sequence[Check]) -> None:
+    """Print the checks, the versions for which they hold, and their settings."""
+    output = Output()
+    for check_ in checks:
         settings = ", ".join(
-            f"{name} {getattr(one.settings, name):g}" for name in one.settings.__dataclass_fields__
+            f"{name} {getattr(check_.settings, name):g}"
+            for name in check_.settings.__dataclass_fields__
         )
-        lines = Text.assemble((one.name, "bold"), f": {one.what}", f"\n    for {one.holds}")
+        lines = Text.assemble(
+            (check_.name, "bold"), f": {check_.what}", f"\n    for {check_.holds}"
+        )
         if settings:
             lines.append(f"\n    --set: {settings}")
         output.out.print(lines)

@@ -1,4 +1,4 @@
-"""The commands about captures; their options are in `options.py` and the modules beside it."""
+"""The commands about captures; their options are in `options.py` and the modules next to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from barnabas.cli.console.parsing import parse_listen
 from barnabas.trouble import FINE, Trouble
 
 capture_app = typer.Typer()
-"""They stand beside the other commands, not below a name of their own."""
+"""Commands at the top level, without a group's name."""
 
 
 @capture_app.command(
@@ -213,10 +213,10 @@ def check_command(options: CheckOptions) -> int:
     from barnabas.cli.plugins.checks import chosen, own_checks
 
     narrowed = options.only, options.skip, options.settings
-    known = own_checks(options.checks)
+    names = own_checks(options.checks)
     if options.list_them:
-        own, unusable = checks_of_all()
-        listing(chosen(known + own, *narrowed))
+        added, unusable = checks_of_all()
+        listing(chosen(names + added, *narrowed))
         if unusable:
             raise Trouble("; ".join(unusable))
         return FINE
@@ -226,9 +226,9 @@ def check_command(options: CheckOptions) -> int:
     protocol = spoken(capture, options.dialect)
     if protocol is not None:
         dialect_checks((protocol,))  # its own must be usable
-        known += checks_of_all()[0]
-    wanted = chosen(known, *narrowed)
-    return check(capture, wanted, form=options.form, dialect=protocol)
+        names += checks_of_all()[0]
+    selected = chosen(names, *narrowed)
+    return check(capture, selected, form=options.form, dialect=protocol)
 
 
 @capture_app.command(

@@ -30,7 +30,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble, os_errors
 
 Format = Literal["pcapng", "jsonl", "scenario", "pytest"]
 
@@ -45,30 +45,30 @@ SUFFIXES: Final[dict[str, Format]] = {
 PACKED: Final = (".gz", ".zst")
 
 LIMIT: Final = 1 << 30
-"""Bytes of bodies that a scenario or a test is made of, at most."""
+"""The most bytes of bodies for a scenario or a test."""
 
 STANDARD_OUTPUT: Final = Path("-")
 
 
-def convert(asked: ConvertOptions, output: Output | None = None) -> int:
-    """Write what is wanted of captures; returns the exit code. Raises Trouble."""
+def convert(options: ConvertOptions, output: Output | None = None) -> int:
+    """Write captures in another format; return the exit code. Raises Trouble."""
     output = output or Output()
-    *paths, out = asked.files
-    form = asked.to or format_of(out)
+    *paths, out = options.files
+    form = options.to or format_of(out)
     if out == STANDARD_OUTPUT and form == "pcapng":
         raise Trouble("standard output (-) takes text only: --to jsonl, scenario or pytest")
-    only = asked.only
+    only = options.only
     passes = None if only is None else parse_filter(only, output.context.topics, output.note)
-    capture = opened(*paths, keys=read_keys(asked.tls_keys), context=output.context)
+    capture = opened(*paths, keys=read_keys(options.tls_keys), context=output.context)
     if form in ("jsonl", "pytest"):
         only_kafka(capture, f"--to {form}")
     for path in capture.reader.paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is one of the input files: write to another file")
-    job = _Job(capture, out, _selection(asked, capture, passes), asked, output)
+    job = _Job(capture, out, _selection(options, capture, passes), options, output)
     try:
         job.write(form)
-    except BrokenPipeError:  # who read it has enough
+    except BrokenPipeError:  # the reader of stdout has closed it
         raise
     except OSError as problem:
         name = "standard output" if out == STANDARD_OUTPUT else out
@@ -79,18 +79,18 @@ def convert(asked: ConvertOptions, output: Output | None = None) -> int:
     return FINE
 
 
-def _selection(asked: ConvertOptions, capture: Capture, passes: Filter | None) -> Selection:
-    """Return which exchanges are wanted. Raises Trouble."""
-    begins = _beginning(capture) if asked.since or asked.until else 0
-    since = None if asked.since is None else asked.since.after(begins)
-    until = None if asked.until is None else asked.until.after(begins)
+def _selection(options: ConvertOptions, capture: Capture, passes: Filter | None) -> Selection:
+    """Return the selection of exchanges by the options. Raises Trouble."""
+    begins = _beginning(capture) if options.since or options.until else 0
+    since = None if options.since is None else options.since.after(begins)
+    until = None if options.until is None else options.until.after(begins)
     if since is not None and until is not None and since >= until:
         raise Trouble("--since must be before --until")
-    return Selection(asked.connections, since, until, passes)
+    return Selection(options.connections, since, until, passes)
 
 
 def format_of(out: Path) -> Format:
-    """The format that a file's name asks for. Raises Trouble if it asks for none.
+    """Return the format of a file's name. Raises Trouble for an unknown one.
 
     >>> format_of(Path("run.pcapng.gz")), format_of(Path("-"))
     ('pcapng', 'jsonl')
@@ -114,8 +114,10 @@ def _beginning(capture: Capture) -> int:
 
 
 def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
-    """The file, compressed if its name says so, and readable by its owner only, as every capture of
-    ours. Raises Trouble."""
+    """Open the file, compressed if its name says so. Raises Trouble.
+
+    Only its owner may read it, as every capture that barnabas writes.
+    """
     if out == STANDARD_OUTPUT:
         return sys.stdout.buffer
     if out.suffix == ".zst":
@@ -123,10 +125,8 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
             import zstandard
         except ImportError:
             raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
-    try:
+    with os_errors(f"can't write {out}"):
         number = private.empty(out)
-    except OSError as problem:
-        raise Trouble(f"can't write {out}: {problem.strerror}") from None
     file = at_end.enter_context(os.fdopen(number, "wb"))
     if out.suffix == ".gz":
         packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
@@ -139,12 +139,12 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
 
 @dataclass(slots=True)
 class _Job:
-    """One conversion, and what came of it."""
+    """A conversion, and its counters."""
 
     capture: Capture
     out: Path
     selection: Selection
-    asked: ConvertOptions
+    options: ConvertOptions
     output: Output
     damage: CaptureError | None = None
     exchanges: int = 0
@@ -154,8 +154,8 @@ class _Job:
 
     @property
     def masking(self) -> Masking:
-        """What is left out of messages."""
-        return Masking.of_payload() if self.asked.redact else Masking()
+        """Return what is left out of messages."""
+        return Masking.of_payload() if self.options.redact else Masking()
 
     def write(self, form: Format) -> None:
         """Write the file. Raises Trouble, OSError."""
@@ -171,13 +171,13 @@ class _Job:
             file.flush()
 
     def rows(self, file: BinaryIO) -> None:
-        """As JSON Lines, in one reading."""
-        for exchange in self._wanted():
+        """Write JSON Lines, reading the captures once."""
+        for exchange in self._selected():
             line = self.output.row(exchange)
             file.write(line.encode("utf-8", "surrogatepass") + b"\n")
 
-    def _wanted(self) -> Iterator[Exchange]:
-        """The exchanges that are wanted, without what is to be hidden."""
+    def _selected(self) -> Iterator[Exchange]:
+        """Yield the selected exchanges, masked."""
         self.output.passes = self.selection.exchange
         masking = self.masking
         for exchange in self.lost.exchanges(self._events("converting")):
@@ -188,50 +188,56 @@ class _Job:
                 self.connections.add(exchange.connection)
                 yield masking.exchange(exchange)
 
-    def _kept(self) -> list[Exchange]:
-        """The same, all of them."""
-        found, room = [], LIMIT
-        for exchange in self._wanted():
-            found.append(exchange)
+    def _all_selected(self) -> list[Exchange]:
+        """Return the selected exchanges, masked. Raises Trouble if they are too large."""
+        exchanges, room = [], LIMIT
+        for exchange in self._selected():
+            exchanges.append(exchange)
             room -= exchange.weight
             if room < 0:
                 raise Trouble(f"more than {LIMIT >> 20} MiB of messages: choose fewer by --filter")
-        return found
+        return exchanges
 
     def text(self, form: Format) -> bytes:
-        """As a scenario or as a test. Raises Trouble."""
+        """Return a scenario or a test. Raises Trouble."""
         from barnabas.peers.replay.as_pytest import NoTest, as_pytest
         from barnabas.proxy.excerpt import excerpt
 
-        found, again = self._kept(), ""
-        if form == "scenario" or any(exchange.rules for exchange in found):
-            again = excerpt(found, self.capture.reader.scenarios, self.capture.context.topics).text
+        exchanges, scenario = self._all_selected(), ""
+        if form == "scenario" or any(exchange.rules for exchange in exchanges):
+            scenario = excerpt(
+                exchanges, self.capture.reader.scenarios, self.capture.context.topics
+            ).text
         try:
-            text = again if form == "scenario" else as_pytest(found, self.capture.name, again)
+            text = (
+                scenario
+                if form == "scenario"
+                else as_pytest(exchanges, self.capture.name, scenario)
+            )
         except NoTest as problem:
             raise Trouble(str(problem), COULD_NOT_RUN) from None
         return text.encode("utf-8", "backslashreplace")
 
     def packets(self, file: BinaryIO) -> None:
-        """As a capture, in two readings."""
+        """Write a capture, reading the captures twice."""
         context = None if self.selection.everything else self.output.context
         masking, reader = self.masking, self.capture.reader
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.connections
-        repack(reader, survey, self._events("writing"), file, self.asked.slice)
+        repack(reader, survey, self._events("writing"), file, self.options.slice)
 
     def _events(self, doing: str) -> Iterator[Event]:
-        """What can be read of the captures."""
-        # a bar would stand between the rows on a terminal
-        shown = bar if self.out == STANDARD_OUTPUT else any_bar
+        """Yield the events of the captures until the first damage."""
+        # a bar would mix with the rows on a terminal
+        progress = bar if self.out == STANDARD_OUTPUT else any_bar
         try:
-            yield from self.capture.events(shown(self.output, doing))
+            yield from self.capture.events(progress(self.output, doing))
         except CaptureError as problem:
             self.damage = problem
 
     def report(self) -> None:
-        """Lines for the person: what was lost on the way in, and what is there now."""
+        """Print what could not be read, and what was written."""
         for remark in (*remarks(self.capture), *lacking(self.capture), *left_over(self.lost)):
             self.output.note(remark)
         count = plural(self.of, "exchange")

@@ -69,7 +69,7 @@ class ConvertOptions:
     tls_keys: TlsKeys = None
 
     def __post_init__(self) -> None:
-        """Raise Trouble unless there is a capture, and a file to write."""
+        """Raise Trouble unless there are a capture and a file to write."""
         if len(self.files) < 2:
             raise Trouble(
                 "convert needs at least one capture and, last, the file to write; see --help"
@@ -77,20 +77,20 @@ class ConvertOptions:
 
     @property
     def connections(self) -> tuple[range, ...] | None:
-        """The connections that are wanted; None: all."""
+        """Return the numbers of the selected connections; None: all."""
         return tuple(part for each in self.connection for part in each) or None
 
     @property
     def slice(self) -> str:
-        """The options that leave something out, as they were given."""
+        """Return the options that select exchanges, as the user typed them."""
         connections = ",".join(
             f"{each.start}-{each[-1]}" if len(each) > 1 else f"{each.start}"
             for each in self.connections or ()
         )
-        said = {
+        texts = {
             "--since": self.since and self.since.text,
             "--until": self.until and self.until.text,
             "--connection": connections,
             "--filter": self.only,
         }
-        return " ".join(f"{option} {text}" for option, text in said.items() if text)
+        return " ".join(f"{option} {text}" for option, text in texts.items() if text)

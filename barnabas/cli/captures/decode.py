@@ -1,4 +1,4 @@
-"""`barnabas decode`: a capture printed as the live log would have."""
+"""`barnabas decode`: a capture, printed like the live log."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ if TYPE_CHECKING:
     from barnabas.cli.traces.exporter import Exporter
 
 LONGEST: Final = 10.0
-"""Seconds that a collector is given for the last spans."""
+"""Seconds that the collector has for the last spans."""
 
 UP_TO_THERE: Final = "; shown up to there"
 
 
-def decode(asked: DecodeOptions, output: Output | None = None) -> int:
-    """Print the exchanges of captures, or their frames; returns the exit code.
+def decode(options: DecodeOptions) -> int:
+    """Print the exchanges of captures, or their frames; return the exit code.
 
-    Raises Trouble for a file that can't be read, or a condition that can't be meant.
+    Raises:
+        Trouble: A file is unreadable, or a condition is invalid.
     """
-    output = output or Output()
-    keys = read_keys(asked.tls_keys)
-    _prepare(asked, output)
-    exporter = None if asked.otlp is None else _exporter(asked.otlp, output)
-    capture = opened(*asked.files, keys=keys, context=output.context)
-    protocol = spoken(capture, asked.dialect)
-    if asked.frames:
+    output = Output()
+    keys = read_keys(options.tls_keys)
+    _prepare(options, output)
+    exporter = None if options.otlp is None else _exporter(options.otlp, output)
+    capture = opened(*options.files, keys=keys, context=output.context)
+    protocol = spoken(capture, options.dialect)
+    if options.frames:
         if protocol is not None:
             raise Trouble(f"--frames reads Kafka's headers only: this capture is {protocol.name}")
-        _print_frames(capture, output, as_json=asked.as_json)
+        _print_frames(capture, output, as_json=options.as_json)
     else:
-        _print_exchanges(capture, protocol, output, as_json=asked.as_json)
+        _print_exchanges(capture, protocol, output, as_json=options.as_json)
     dropped = []
     if exporter is not None:
         exporter.close(LONGEST)
@@ -57,21 +58,21 @@ def decode(asked: DecodeOptions, output: Output | None = None) -> int:
     return COULD_NOT_RUN if dropped else FINE
 
 
-def _prepare(asked: DecodeOptions, output: Output) -> None:
-    """Have the output print what is asked for. Raises Trouble."""
-    output.blob = blob_of(asked.bodies)
-    if asked.values.shown:
-        output.values = asked.values.read()
-    if asked.only is not None:
-        output.passes = parse_filter(asked.only, output.context.topics, output.note)
-    if not (asked.as_json or asked.frames):
-        output.fold(asked.quiet_fetches)
+def _prepare(options: DecodeOptions, output: Output) -> None:
+    """Set up the output by the options. Raises Trouble."""
+    output.blob = blob_of(options.bodies)
+    if options.values.shown:
+        output.values = options.values.read()
+    if options.only is not None:
+        output.passes = parse_filter(options.only, output.context.topics, output.note)
+    if not (options.as_json or options.frames):
+        output.fold(options.quiet_fetches)
 
 
 def _exporter(url: str, output: Output) -> Exporter:
     """Send a span of each exchange that the output shows. Raises Trouble."""
     endpoint = endpoint_of(url)
-    from barnabas.cli.traces.exporter import Exporter, InTurn  # takes its time to load
+    from barnabas.cli.traces.exporter import Exporter, InTurn  # this module loads slowly
 
     exporter = Exporter(endpoint, output.context, output.note, InTurn)
     output.traced = exporter.exchange
@@ -79,9 +80,9 @@ def _exporter(url: str, output: Output) -> Exporter:
 
 
 def _print_frames(capture: Capture, output: Output, *, as_json: bool) -> None:
-    seen = frames(capture.events(bar(output, "decoding")))
+    seen_frames = frames(capture.events(bar(output, "decoding")))
     with output.batches():
-        for frame in read(capture, seen, output, UP_TO_THERE):
+        for frame in read(capture, seen_frames, output, UP_TO_THERE):
             if as_json:
                 output.raw(json_text(frame.row()))
             else:
@@ -91,11 +92,13 @@ def _print_frames(capture: Capture, output: Output, *, as_json: bool) -> None:
 def _print_exchanges(
     capture: Capture, protocol: Dialect | None, output: Output, *, as_json: bool
 ) -> None:
-    found = capture.exchanges(bar(output, "decoding"), inferred=True, spoken=protocol)
+    decoded = capture.exchanges(bar(output, "decoding"), inferred=True, spoken=protocol)
     show = output.json if as_json else output.exchange
     exchanges = 0
     with output.batches():
-        for exchange in read(capture, capture.learn(map(with_bodies, found)), output, UP_TO_THERE):
+        for exchange in read(
+            capture, capture.learn(map(with_bodies, decoded)), output, UP_TO_THERE
+        ):
             exchanges += 1
             show(exchange)
     if capture.reader.numbered and not exchanges and not capture.reader.left_out:
@@ -103,13 +106,13 @@ def _print_exchanges(
 
 
 def _remarks(capture: Capture, protocol: Dialect | None, output: Output) -> Iterator[str]:
-    """What was not shown, and why."""
+    """Yield notes on exchanges that were not shown."""
     yield from remarks(capture, protocol)
     yield from left_over(capture.conversations)
     if output.hidden:
         yield f"{plural(output.hidden, 'exchange')} not shown: --filter"
-    if output.folded is not None and output.folded.said:
-        yield output.folded.said
+    if output.folded is not None and output.folded.note:
+        yield output.folded.note
     yield from unread(capture.undecoded + output.undecoded, output.too_large, protocol)
 
 

@@ -40,81 +40,81 @@ _CORRELATION_ID: Final = 4
 """Bytes of the header of an ApiVersions response, in all versions."""
 
 LAST_MOMENT: Final = 253_402_300_799_999
-"""The last millisecond of the year 9999, after which there is no date to show."""
+"""The last millisecond of the year 9999, the last one that datetime can format."""
 
 
-def decode_hex(asked: DecodeOptions) -> int:
-    """Decode a frame given in hex (`-`: from stdin); returns the exit code."""
-    data = from_hex(sys.stdin.read() if asked.hex.text == "-" else asked.hex.text)
+def decode_hex(options: DecodeOptions) -> int:
+    """Decode a frame in hex (`-`: from stdin); return the exit code. Raises Trouble."""
+    data = from_hex(sys.stdin.read() if options.hex.text == "-" else options.hex.text)
     try:
         name, version, header, body, oddities = (
-            _of_dialect(asked, data) if asked.dialect else _of_kafka(asked, data)
+            _of_dialect(options, data) if options.dialect else _of_kafka(options, data)
         )
     except Malformed as problem:
         raise Trouble(f"undecodable: {problem}", FINDINGS) from None
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
     hidden = {}
-    if asked.dialect is None:
-        around = Surroundings(release=asked.hex.release)
-        hidden = reveal(api(name).key, asked.hex.direction, body, around)
-    if asked.as_json:
-        found = {
+    if options.dialect is None:
+        around = Surroundings(release=options.hex.release)
+        hidden = reveal(api(name).key, options.hex.direction, body, around)
+    if options.as_json:
+        document = {
             "api": name,
             "version": version,
-            "direction": asked.hex.direction,
+            "direction": options.hex.direction,
             "header": to_json(header),
             "body": to_json(body),
             "inside": to_json(hidden),
             "oddities": [oddity._asdict() for oddity in oddities],
         }
-        print(json_text(found))
+        print(json_text(document))
         return FINE
     out = Terminal()
-    out.print(Text(f"{name} v{version} {asked.hex.direction}", "bold"))
-    shown = (("header", header), ("body", body), ("inside", hidden))
-    for part, value in shown if hidden else shown[:2]:
+    out.print(Text(f"{name} v{version} {options.hex.direction}", "bold"))
+    parts = (("header", header), ("body", body), ("inside", hidden))
+    for part, value in parts if hidden else parts[:2]:
         for line in _lines(part, value, 0):
             out.print(line)
     for oddity in oddities:
-        where = f"{oddity.path or 'body'} at byte {oddity.offset}"
-        said = f"unusual: {oddity.what} ({where}); Kafka accepts this but never writes it"
-        out.print(Text(printable(said), "yellow"))
+        location = f"{oddity.path or 'body'} at byte {oddity.offset}"
+        remark = f"unusual: {oddity.what} ({location}); Kafka accepts this but never writes it"
+        out.print(Text(printable(remark), "yellow"))
     return FINE
 
 
 Decoded = tuple[str, int, dict[str, Any], dict[str, Any], list[Oddity]]
 
 
-def _of_kafka(asked: DecodeOptions, data: bytes) -> Decoded:
+def _of_kafka(options: DecodeOptions, data: bytes) -> Decoded:
     key = version = None
-    if asked.hex.direction == "request":
+    if options.hex.direction == "request":
         _check_head(data)
     else:
-        if asked.hex.api is None or asked.hex.api_version is None:
+        if options.hex.api is None or options.hex.api_version is None:
             raise Trouble(
                 "a response does not name its API and version: give --api and --api-version"
             )
-        key = known(asked.hex.api, None, asked.hex.release).key
-        version = body_version(key, asked.hex.api_version, "response", data[_CORRELATION_ID:])
-        known(asked.hex.api, version, asked.hex.release)
+        key = known(options.hex.api, None, options.hex.release).key
+        version = body_version(key, options.hex.api_version, "response", data[_CORRELATION_ID:])
+        known(options.hex.api, version, options.hex.release)
     frame = decode_frame(
-        data, asked.hex.direction, key=key, version=version, release=asked.hex.release
+        data, options.hex.direction, key=key, version=version, release=options.hex.release
     )
-    found = api(frame.key)
+    declaration = api(frame.key)
     body = frame_body(data, frame)
-    codec = found.message(asked.hex.direction).codec(frame.version, asked.hex.release)
-    header = header_codec(asked.hex.direction, frame.key, frame.version)
+    codec = declaration.message(options.hex.direction).codec(frame.version, options.hex.release)
+    header = header_codec(options.hex.direction, frame.key, frame.version)
     oddities = [
         oddity._replace(path=f"header.{oddity.path}")
         for oddity in header.inspect(data[: len(data) - len(body)])[1]
     ]
     oddities += codec.inspect(body)[1]
-    return found.name, frame.version, frame.header, frame.body, oddities
+    return declaration.name, frame.version, frame.header, frame.body, oddities
 
 
 def _check_head(data: bytes) -> None:
-    """Raises Malformed for a request of an API or a version that there is not."""
+    """Raise Malformed for a request of an unknown API or version."""
     try:
         head = request_head(data, 0, len(data))
         api(head.key).request.layout(head.version)
@@ -124,19 +124,19 @@ def _check_head(data: bytes) -> None:
         raise Malformed("header", 0, str(problem)) from None
 
 
-def _of_dialect(asked: DecodeOptions, data: bytes) -> Decoded:
-    if asked.hex.direction == "response" and asked.hex.api is None:
+def _of_dialect(options: DecodeOptions, data: bytes) -> Decoded:
+    if options.hex.direction == "response" and options.hex.api is None:
         raise Trouble("a response does not name its API: give --api")
-    assert asked.dialect is not None  # noqa: S101
-    spoken = dialect(asked.dialect)
-    frame = decode_dialect(spoken, data, asked.hex.direction, api=asked.hex.api)
+    assert options.dialect is not None  # noqa: S101
+    spoken = dialect(options.dialect)
+    frame = decode_dialect(spoken, data, options.hex.direction, api=options.hex.api)
     return frame.api, spoken.api(frame.api).version, frame.header, frame.body, []
 
 
 def from_hex(text: str) -> bytes:
-    """The bytes of a frame without its size, from hex with spaces, colons, 0x or line breaks.
+    """Parse a frame in hex with spaces, colons, 0x or line breaks. Raises Trouble.
 
-    Raises Trouble for what is no hex. A size in front is one if it fits what follows.
+    Leading four bytes are dropped if they are the size of the remaining bytes.
 
     >>> from_hex("0x00 00 00 02: ab cd").hex(), from_hex("abcd").hex()
     ('abcd', 'abcd')
@@ -156,7 +156,7 @@ def from_hex(text: str) -> bytes:
 
 
 def _lines(name: str, value: Any, depth: int) -> Iterator[Text]:
-    """A value as indented lines, a field each."""
+    """Yield a value as indented lines, one for each field."""
     line = Text("  " * depth)
     line.append(f"{name}:", "cyan")
     match value:
@@ -205,12 +205,12 @@ def _bytes(value: bytes) -> str:
 
 
 def _moment(milliseconds: int) -> str:
-    when = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    return f"{when:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
 
 
 def _batches(value: bytes) -> Iterator[str]:
-    """A record set in a line, and each of its first batches in another."""
+    """Yield a line on a record set, and one on each of its first batches."""
     total = records.summary(value)
     count = (
         "an unknown number of records" if total.records is None else plural(total.records, "record")

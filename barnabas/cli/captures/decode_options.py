@@ -38,7 +38,7 @@ OF_CAPTURES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class HexOptions:
-    """One frame in hex, and what it is."""
+    """Options for one frame in hex."""
 
     request: Annotated[
         str | None, typer.Option(metavar="HEX", help="Decode one request in hex; - reads stdin.")
@@ -54,12 +54,12 @@ class HexOptions:
 
     @property
     def direction(self) -> Literal["request", "response"]:
-        """The direction of the frame."""
+        """Return the direction of the frame."""
         return "response" if self.request is None else "request"
 
     @property
     def text(self) -> str:
-        """The frame in hex; `-`: stdin has it."""
+        """Return the frame in hex; `-`: it is on stdin."""
         return self.response or "" if self.request is None else self.request
 
 
@@ -89,10 +89,12 @@ class DecodeOptions:
     values: ValueOptions = field(default_factory=ValueOptions)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options of captures together with those of one frame."""
+        """Raise Trouble for options of captures together with options of one frame."""
         frame = self.hex
         sources = [
-            one for one in (self.files or None, frame.request, frame.response) if one is not None
+            source
+            for source in (self.files or None, frame.request, frame.response)
+            if source is not None
         ]
         if len(sources) != 1:
             raise Trouble("decode needs one of FILE, --request HEX or --response HEX; see --help")

@@ -1,4 +1,4 @@
-"""Captures as a command line names them: files, folders of files, patterns that no shell has read."""
+"""Captures as a command line names them: files, folders of files, and patterns that no shell has expanded."""
 
 from __future__ import annotations
 
@@ -12,34 +12,40 @@ from barnabas.trouble import Trouble
 
 
 def capture_path(text: str) -> Path:
-    """A path on the command line. Raises Trouble for an empty one, which Path takes for this folder."""
+    """Parse the path of a capture.
+
+    Raises:
+        Trouble: The text is empty, which Path takes for the current folder.
+    """
     if not text:
         raise Trouble("can't read the capture '': No such file or directory")
     return Path(text)
 
 
-def capture_files(given: Sequence[Path]) -> Listing:
-    """The files, each once: of a folder those that are captures, in the order of their times.
+def capture_files(roots: Sequence[Path]) -> Listing:
+    """Return the captures of paths, each once; those of a folder in the order of their times.
 
-    Raises Trouble for a folder or a pattern without one. A file that is named itself may be called
-    anything, and need not be there: who opens it will say so.
+    A named file need not exist, nor have the name of a capture: opening it reports errors.
+
+    Raises:
+        Trouble: A folder has no captures, or a pattern matches no file.
     """
     others: dict[Path, str] = {}
-    paths = dict.fromkeys(path for one in given for path in _files(one, others))
+    paths = dict.fromkeys(path for root in roots for path in _files(root, others))
     return Listing([*paths], others)
 
 
 def _files(given: Path, others: dict[Path, str]) -> Iterator[Path]:
-    """Files that a path stands for. others: gets those of a folder that are not captures."""
+    """Yield the files of a path. others: Gets the files of a folder that are not captures."""
     if os.path.isdir(given):  # noqa: PTH112 - also where a name is too long
         try:
-            found = listing(given)
+            listing_ = listing(given)
         except FileNotFoundError:
             raise Trouble(f"no captures in the folder {given}") from None
         except OSError as problem:
             raise Trouble(f"can't read the folder {given}: {problem.strerror}") from None
-        others |= found.others
-        yield from found.captures
+        others |= listing_.others
+        yield from listing_.captures
     elif glob.has_magic(str(given)) and not given.exists():
         matching = sorted(Path(path) for path in glob.glob(str(given), recursive=True))  # noqa: PTH207 - patterns may be absolute
         if not matching:

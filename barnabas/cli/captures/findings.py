@@ -21,39 +21,39 @@ SARIF_SCHEMA: Final = (
 )
 
 UNPRINTABLE: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
-"""What XML 1.0 can't hold; names in findings come from strangers."""
+"""Characters that XML 1.0 forbids; names in findings may contain them."""
 
 
 class Checked(NamedTuple):
-    """What came of a capture."""
+    """The findings of checks in a capture."""
 
     paths: Sequence[Path]
-    """Files and folders that were read as one."""
+    """The files and folders that were read as one capture."""
     exchanges: int
     checks: Sequence[Check]
-    """Those that ran."""
+    """The checks that ran."""
     findings: Sequence[tuple[Check, Finding]]
-    """In order of time."""
+    """The listed findings, in the order of their times."""
     counts: Counter[Severity]
-    """Of all, whether listed or not."""
+    """The number of all findings, listed or not."""
     left_out: dict[str, int]
-    """By check: how many more there were than are listed."""
+    """The number of findings that are not listed, by check."""
     undecoded: int
-    """Frames that could not be decoded, or that nobody has asked for."""
+    """Frames that could not be decoded, or are responses without a request."""
 
     @property
     def name(self) -> str:
-        """The names of the files and folders."""
+        """Return the names of the files and folders."""
         return " and ".join(map(str, self.paths))
 
     @property
     def wrong(self) -> bool:
-        """Whether there is more than notes."""
+        """Return whether there are errors or warnings."""
         return any(self.counts[severity] for severity in SEVERITIES if severity != "note")
 
 
 def as_json(checked: Checked) -> dict[str, Any]:
-    """One object; times are ISO 8601 in UTC."""
+    """Return the findings as a JSON object; times are ISO 8601 in UTC."""
     return {
         "file": checked.name,
         "exchanges": checked.exchanges,
@@ -65,10 +65,13 @@ def as_json(checked: Checked) -> dict[str, Any]:
 
 
 def as_sarif(checked: Checked) -> dict[str, Any]:
-    """A SARIF log with one run. A capture has no lines: a location names a frame of the file."""
+    """Return the findings as a SARIF log with one run.
+
+    A capture has no lines: a location names a frame of the file.
+    """
     index = {check.name: number for number, check in enumerate(checked.checks)}
     uris = [urllib.parse.quote(os.fsencode(path)) for path in checked.paths]
-    uri = uris[0]  # numbers of frames are those of all files, merged
+    uri = uris[0]  # frame numbers count the frames of all files
     rules = [
         {
             "id": check.name,
@@ -84,7 +87,7 @@ def as_sarif(checked: Checked) -> dict[str, Any]:
             "level": finding.severity,
             "message": {"text": f"{finding.what}. {finding.advice}"},
             "locations": [_location(uri, finding.evidence[-1])],
-            "relatedLocations": [_location(uri, one) for one in finding.evidence[:-1]],
+            "relatedLocations": [_location(uri, evidence) for evidence in finding.evidence[:-1]],
         }
         for check, finding in checked.findings
     ]
@@ -112,7 +115,7 @@ def _location(uri: str, evidence: Evidence) -> dict[str, Any]:
 
 
 def exchange_text(evidence: Evidence) -> str:
-    """An exchange in words: Produce v9 #7 of orders, connection 3 (a rule of the proxy took part: late)."""
+    """Describe an exchange: Produce v9 #7 of orders, connection 3 (a rule of the proxy took part: late)."""
     text = (
         f"{evidence.api} v{evidence.version} #{evidence.correlation_id} of {evidence.client}, "
         f"connection {evidence.connection}"
@@ -122,7 +125,7 @@ def exchange_text(evidence: Evidence) -> str:
 
 
 def as_junit(checked: Checked) -> str:
-    """A test suite with a test case for each check; it fails on errors and warnings."""
+    """Return JUnit's XML with a test case for each check, which fails on errors and warnings."""
     by_check: dict[str, list[Finding]] = {check.name: [] for check in checked.checks}
     for check, finding in checked.findings:
         by_check[check.name].append(finding)
@@ -151,12 +154,12 @@ def as_junit(checked: Checked) -> str:
 
 
 def as_lines(finding: Finding) -> str:
-    """A finding as lines of text."""
+    """Return a finding as lines of text."""
     numbers = ", ".join(map(str, frames(finding.evidence)))
-    where = "; ".join(map(exchange_text, finding.evidence))
+    exchanges = "; ".join(map(exchange_text, finding.evidence))
     return (
         f"{iso(finding.ts)} {finding.severity}: {finding.what}\n"
-        f"  frames {numbers}: {where}\n  {finding.advice}"
+        f"  frames {numbers}: {exchanges}\n  {finding.advice}"
     )
 
 

@@ -1,4 +1,4 @@
-"""`barnabas grep`: the exchanges of captures in which a text stands, wherever it does."""
+"""`barnabas grep`: the exchanges of captures that contain a text, in any field."""
 
 from __future__ import annotations
 
@@ -18,87 +18,88 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import blob_of
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.show import line, log_line_of
 from barnabas.cli.console.terminal import lines
 from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
-PLACES = 5
-"""Places of an exchange that a person is shown."""
+FIELDS = 5
+"""The most fields of an exchange that are shown without --json."""
 
 AROUND = 60
-"""Characters of a text that a person is shown."""
+"""The most characters of a text that are shown without --json."""
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for, and how it is read and shown."""
+class Query:
+    """A search, and how its results are shown."""
 
     pattern: re.Pattern[str]
     keys: KeyLog | None
     values: Values
     as_json: bool
     several: bool
-    """Whether there are several captures, so that each line names its own."""
+    """Whether there are several captures, so that each line names its capture."""
 
 
-def grep(asked: GrepOptions, output: Output | None = None) -> int:
-    """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
+def grep(options: GrepOptions) -> int:
+    """Print matching exchanges with their fields; return FINE if there are any, else FINDINGS, as grep does.
 
-    Raises Trouble for a pattern that is none, or a file that can't be read.
+    Raises:
+        Trouble: The pattern is invalid, or a file is unreadable.
     """
-    output = output or Output()
-    output.blob = blob_of(asked.bodies)
-    keys, values = read_keys(asked.tls_keys), asked.schemas.read()
-    text = re.escape(asked.pattern) if asked.fixed else asked.pattern
+    output = Output()
+    output.blob = blob_of(options.bodies)
+    keys, values = read_keys(options.tls_keys), options.schemas.read()
+    text = re.escape(options.pattern) if options.fixed else options.pattern
     try:
-        pattern = re.compile(text, re.IGNORECASE if asked.any_case else 0)
+        pattern = re.compile(text, re.IGNORECASE if options.any_case else 0)
     except re.error as problem:
         raise Trouble(
             f"{text!r} is not a regular expression: {problem}; -F searches for plain text"
         ) from None
-    captures = apart(asked.files)
-    wanted = Search(pattern, keys, values, asked.as_json, several=len(captures) > 1)
-    count = sum(_one(files, wanted, output) for files in captures)
+    captures = apart(options.files)
+    query = Query(pattern, keys, values, options.as_json, several=len(captures) > 1)
+    count = sum(_one(files, query, output) for files in captures)
     return FINE if count else FINDINGS
 
 
-def _one(files: list[Path], wanted: Search, output: Output) -> int:
-    capture = opened(*files, keys=wanted.keys, context=output.context)
+def _one(files: list[Path], query: Query, output: Output) -> int:
+    capture = opened(*files, keys=query.keys, context=output.context)
     path = capture.name
     count = 0
     protocol = spoken(capture, None)
-    found = capture.learn(capture.exchanges(bar(output, "searching"), spoken=protocol))
-    for exchange in read(capture, found, output):
-        places = list(search(exchange, output.context, wanted.pattern, wanted.values))
-        if not places:
+    exchanges = capture.learn(capture.exchanges(bar(output, "searching"), spoken=protocol))
+    for exchange in read(capture, exchanges, output):
+        fields = list(search(exchange, output.context, query.pattern, query.values))
+        if not fields:
             continue
         count += 1
-        if wanted.as_json:
-            row = {"file": path, "found": {place.path: place.text for place in places}}
+        if query.as_json:
+            row = {"file": path, "found": {field.path: field.text for field in fields}}
             output.raw(json_text(row | exchange.row(blob=output.blob)))
             continue
-        head = lines(f"{path}: ") if wanted.several else ""
+        head = lines(f"{path}: ") if query.several else ""
         width = output.out.width - len(head) if output.out.is_terminal else None
-        said = line(shown(exchange, output.context), width, output.columns)
-        output.segments([("", head), *said])
-        for place in places[:PLACES]:
-            output.out.print(_shown(place, wanted.pattern))
-        if len(places) > PLACES:
-            output.out.print(f"    and in {plural(len(places) - PLACES, 'more place')}")
+        segments = line(log_line_of(exchange, output.context), width, output.columns)
+        output.segments([("", head), *segments])
+        for field in fields[:FIELDS]:
+            output.out.print(_shown(field, query.pattern))
+        if len(fields) > FIELDS:
+            output.out.print(f"    and in {plural(len(fields) - FIELDS, 'more place')}")
     return count
 
 
-def _shown(place: Match, pattern: re.Pattern[str]) -> Text:
-    """The place, and what stands around the first match, which is marked."""
-    found = pattern.search(place.text)
-    assert found is not None  # noqa: S101
-    start = max(0, found.start() - AROUND // 2)
-    before = ("…" if start else "") + place.text[start : found.start()]
-    after = shorten(place.text[found.end() :], AROUND // 2)
+def _shown(field: Match, pattern: re.Pattern[str]) -> Text:
+    """Return a field with its first match, which is highlighted, and the text around it."""
+    match = pattern.search(field.text)
+    assert match is not None  # noqa: S101
+    start = max(0, match.start() - AROUND // 2)
+    before = ("…" if start else "") + field.text[start : match.start()]
+    after = shorten(field.text[match.end() :], AROUND // 2)
     return Text.assemble(
-        (f"    {place.path}: ", "dim"),
+        (f"    {field.path}: ", "dim"),
         printable(before),
-        (printable(shorten(found.group(), AROUND)), "bold red"),
+        (printable(shorten(match.group(), AROUND)), "bold red"),
         printable(after),
     )

@@ -1,4 +1,4 @@
-"""Captures as commands read them: troubles in one line, a progress bar where somebody looks."""
+"""Captures as commands read them: errors are one line, and a terminal shows a progress bar."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
 from barnabas.captures import capture
 from barnabas.captures.capture import Capture, Unreadable, open_capture
@@ -18,6 +18,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.remarks import lacking
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.progress import progress_bar
 from barnabas.cli.proxy.memory import keep_freed
 from barnabas.specs.dialects import Dialect
 from barnabas.trouble import Trouble
@@ -31,7 +32,10 @@ def opened(
     context: Context | None = None,
     growth: Growth | None = None,
 ) -> Capture:
-    """Captures, read as one; keys, growth: see `open_capture`. Raises Trouble if one can't be read."""
+    """Open captures, to be read as one. Raises Trouble.
+
+    keys, growth: see `open_capture`.
+    """
     keep_freed()
     try:
         return open_capture(*paths, keys=keys, context=context, growth=growth)
@@ -39,54 +43,60 @@ def opened(
         raise Trouble(str(problem)) from None
 
 
-def spoken(found: Capture, name: str | None) -> Dialect | None:
+def spoken(capture: Capture, name: str | None) -> Dialect | None:
     """Return the dialect of a capture; None: Kafka's protocol. Raises Trouble if no dialect has the name."""
     try:
-        return found.dialect(name)
+        return capture.dialect(name)
     except Unreadable as problem:
         raise Trouble(str(problem)) from None
 
 
-def only_kafka(found: Capture, what: str) -> None:
-    """Raise Trouble if a dialect is spoken in a capture; `what` reads Kafka's protocol only."""
-    protocol = spoken(found, None)
+def only_kafka(capture: Capture, command: str) -> None:
+    """Raise Trouble if a capture has a dialect; `what` reads only Kafka's protocol."""
+    protocol = spoken(capture, None)
     if protocol is not None:
-        raise Trouble(f"{what} reads Kafka's protocol only: this capture is {protocol.name}")
+        raise Trouble(f"{command} reads Kafka's protocol only: this capture is {protocol.name}")
 
 
 def apart(paths: Iterable[Path]) -> list[list[Path]]:
-    """Files by the capture that they are of: segments of one stand together. Raises Trouble."""
-    found: dict[object, list[Path]] = {}
-    for place, path in enumerate(paths):
+    """Group files by their capture: the segments of a capture belong together. Raises Trouble."""
+    groups: dict[object, list[Path]] = {}
+    for index, path in enumerate(paths):
         reader = opened(path).reader
         segment = None if len(reader.paths) > 1 else segment_of(reader.meta)
-        found.setdefault(place if segment is None else segment.capture, []).append(path)
-    return list(found.values())
+        groups.setdefault(index if segment is None else segment.capture, []).append(path)
+    return list(groups.values())
 
 
-def undamaged(found: Capture, what: Iterable[T], shown: str = "") -> Iterator[T]:
-    """What is read of a capture. Raises Trouble for damage; `shown` says what came of all before it."""
+def undamaged(capture: Capture, items: Iterable[T], ending: str = "") -> Iterator[T]:
+    """Yield the items that are read from a capture.
+
+    ending: The end of the error message: what became of the items before the damage.
+
+    Raises:
+        Trouble: The capture is damaged.
+    """
     try:
-        yield from what
+        yield from items
     except CaptureError as problem:
-        raise Trouble(f"{found.name} is damaged: {problem}{shown}") from None
+        raise Trouble(f"{capture.name} is damaged: {problem}{ending}") from None
 
 
-def read(found: Capture, what: Iterable[T], output: Output, shown: str = "") -> Iterator[T]:
-    """The same, and behind it the lines on what the capture lacks."""
-    yield from undamaged(found, what, shown)
+def read(capture: Capture, items: Iterable[T], output: Output, ending: str = "") -> Iterator[T]:
+    """Yield the items that are read from a capture, then print notes on its missing parts. Raises Trouble."""
+    yield from undamaged(capture, items, ending)
     output.flush()
-    for remark in lacking(found):
+    for remark in lacking(capture):
         output.note(remark)
 
 
 def bar(output: Output, doing: str) -> capture.Progress | None:
-    """A progress bar on a terminal, if the output goes elsewhere."""
+    """Return a progress bar if stderr is a terminal and stdout is none; else None."""
     return None if output.out.is_terminal else any_bar(output, doing)
 
 
 def any_bar(output: Output, doing: str) -> capture.Progress | None:
-    """A progress bar on a terminal."""
+    """Return a progress bar if stderr is a terminal; else None."""
     if not output.err.is_terminal:
         return None
     columns = (
@@ -98,7 +108,7 @@ def any_bar(output: Output, doing: str) -> capture.Progress | None:
 
     @contextmanager
     def shown(total: int) -> Iterator[Callable[[int], None]]:
-        with Progress(*columns, console=output.err, transient=True) as progress:
+        with progress_bar(output, *columns) as progress:
             task = progress.add_task(doing, total=total)
             yield lambda read: progress.update(task, completed=read)
 

@@ -1,4 +1,4 @@
-"""`--since` and `--until`: a time, a time of day, or how long behind a capture's beginning."""
+"""The values of `--since` and `--until`: a time, a time of day, or a duration after a capture's beginning."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time as it was written, which may depend on when a capture begins."""
+    """A time as the user typed it, which may depend on the beginning of a capture."""
 
     text: str
     after: Callable[[int], int]
-    """From the beginning of a capture to the time that is meant, both in ns since the epoch."""
+    """Returns the time for the beginning of a capture, both in ns since the epoch."""
 
 
 FORMS: Final = "2026-11-21T14:05:05.5Z, 14:05:05.5, 1795269905.5 or +10s"
@@ -26,8 +26,9 @@ _DAY_NS: Final = 86_400 * 10**9
 
 
 def parse_moment(text: str) -> Moment:
-    """Parse a time in ISO 8601 or in seconds since the epoch, without a zone: in UTC, as all times are shown.
-    A time of day alone is that of the capture's first day; `+10s` is behind its beginning.
+    """Parse a time in ISO 8601 or in seconds since the epoch; without a time zone it is in UTC.
+
+    A time of day is on the capture's first day; `+10s` is that long after the capture's beginning.
 
     >>> parse_moment("1970-01-01T01:00:00.5+01:00").after(0), parse_moment("+1ms").after(7)
     (500000000, 1000007)
@@ -41,7 +42,7 @@ def _after(text: str) -> Callable[[int], int]:
 
         offset = parse_duration(text[1:])
         return lambda begins: begins + offset
-    # datetime has microseconds, captures nanoseconds
+    # datetime has only microseconds, captures have nanoseconds
     parts = _FRACTION.findall(text)
     ns = int(parts[0].ljust(9, "0")) if parts else 0
     whole = _FRACTION.sub("", text, count=1)
@@ -57,10 +58,10 @@ def _after(text: str) -> Callable[[int], int]:
                 raise ValueError
             of_day = (clock.hour * 3600 + clock.minute * 60 + clock.second) * 10**9 + ns
             return lambda begins: begins - begins % _DAY_NS + of_day
-        found = datetime.fromisoformat(whole)
+        moment = datetime.fromisoformat(whole)
     except ValueError:
         raise ValueError(f"{text!r} is not a time such as {FORMS}") from None
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    since = found - datetime(1970, 1, 1, tzinfo=UTC)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return lambda _: (since.days * 86_400 + since.seconds) * 10**9 + ns

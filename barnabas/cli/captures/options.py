@@ -36,14 +36,14 @@ Captures = Annotated[
 
 
 GROUP = "group"
-"""What rows may be by beside `barnabas.captures.summary.summary.KINDS`: a row is a generation then."""
+"""A key of rows in addition to `barnabas.captures.summary.summary.KINDS`: a row is a generation."""
 
 TRANSACTION = "transaction"
-"""The same: a row is a transaction then. Only if it is asked for."""
+"""Another key of rows, only on request: a row is a transaction."""
 
 
 def parse_kind(text: str) -> str:
-    """Return what rows are by. Raises Trouble for an unknown one."""
+    """Return the key by which a summary counts. Raises Trouble for an unknown one."""
     from barnabas.captures.summary.summary import KINDS
     from barnabas.nearest import choices
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator
@@ -21,62 +20,60 @@ from barnabas.cli.captures.options import OpenOptions
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.extras import needs
+from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.until_signal import until_signal
+from barnabas.cli.console.stop import until_signal
 from barnabas.loop import run
-from barnabas.trouble import FINE, Trouble
+from barnabas.trouble import FINE
 
 if TYPE_CHECKING:
     from barnabas.proxy.control.history import History
 
 BYTES: Final = 512 << 20
-"""Bytes of bodies that are held at most."""
+"""The most bytes of bodies that are held."""
 
 BATCH: Final = 256
 """Exchanges that are handed over together."""
 
 
-def open_page(asked: OpenOptions) -> int:
-    """Show the page until a signal asks it to end. Raises Trouble if it can't start."""
-    values, keys = asked.schemas.read(), read_keys(asked.tls_keys)
+def open_page(options: OpenOptions) -> int:
+    """Show the page until a signal ends it. Raises Trouble if it can't start."""
+    values, keys = options.schemas.read(), read_keys(options.tls_keys)
     reading = Reading()
-    capture = opened(*asked.files, keys=keys, growth=Growth(reading.pause))
+    capture = opened(*options.files, keys=keys, growth=Growth(reading.pause))
     try:
-        again = partial(open_capture, *asked.files, keys=keys)
-        return run(_main(asked, capture, again, reading, values))
+        reopen = partial(open_capture, *options.files, keys=keys)
+        return run(_main(options, capture, reopen, reading, values))
     finally:
         reading.stopped.set()
 
 
 async def _main(
-    asked: OpenOptions,
+    options: OpenOptions,
     capture: Capture,
-    again: Callable[[], Capture],
+    reopen: Callable[[], Capture],
     reading: Reading,
     values: Values,
 ) -> int:
     with needs("the page", "control"):
-        from barnabas.page.api import Shown, application, is_file
+        from barnabas.page.api import PageContent, application, is_file
         from barnabas.page.forms import of_capture
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
         from barnabas.proxy.control.server import serve
-    output, keep = Output(), asked.keep
+    output, keep = Output(), options.keep
     history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
     dialect, token = spoken(capture, None), new_token()
     stop = until_signal()
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
-    topics, origin = capture.context.topics, of_capture(capture, again)
+    topics, origin = capture.context.topics, of_capture(capture, reopen)
     text = capture.reader.meta.get("scenario")
     rules = Recorded(history, topics, text, values).routes
-    shown = Shown(history, topics, source, lambda: reading.said, origin, values)
-    app = application(shown, rules)
-    try:
-        serving = await serve(app, ("127.0.0.1", asked.port), token, is_file)
-    except OSError as problem:
-        why = os.strerror(problem.errno) if problem.errno else str(problem)
-        raise Trouble(f"can't listen: {why}; choose another --port") from None
+    content = PageContent(history, topics, source, lambda: reading.said, origin, values)
+    app = application(content, rules)
+    with listening("--port"):
+        serving = await serve(app, ("127.0.0.1", options.port), token, is_file)
 
     def lacks() -> Iterator[str]:
         yield from lacking(capture)
@@ -86,7 +83,7 @@ async def _main(
     reading.start(capture.exchanges(inferred=True, spoken=dialect), history, lacks)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
-    if not asked.no_browser and output.err.is_terminal:
+    if not options.no_browser and output.err.is_terminal:
         await asyncio.to_thread(webbrowser.open, address)
     await stop.wait()
     await serving.stop()
@@ -96,15 +93,17 @@ async def _main(
 
 
 class Reading:
-    """Reads a capture in a thread, and hands its exchanges to the loop that starts it, no faster than that
-    takes them."""
+    """A thread that reads a capture for a loop.
+
+    It hands exchanges over in batches, and waits until the loop has taken each batch.
+    """
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
         self.trouble = ""
-        """Why nothing more comes, if that is not the end."""
+        """Why reading stopped before the end of the capture."""
         self.said = ""
-        """The same, and what of the capture could not be read so far."""
+        """`trouble`, and notes on what could not be read so far."""
         self._batch: list[Exchange] = []
         self._loop: asyncio.AbstractEventLoop
         self._history: History
@@ -115,12 +114,16 @@ class Reading:
         history: History,
         lacks: Callable[[], Iterable[str]],
     ) -> None:
-        """Begin. lacks: what of the capture could not be read."""
+        """Start the thread. lacks: Returns notes on what could not be read."""
         self._loop, self._history, self._lacks = asyncio.get_running_loop(), history, lacks
         threading.Thread(target=self._run, args=(exchanges,), name="reading", daemon=True).start()
 
     def pause(self, seconds: float) -> bool:
-        """The capture has no more just now: hand over what there is. True: it is time to stop."""
+        """Hand over exchanges at the current end of a growing capture.
+
+        Returns:
+            Whether it is time to stop.
+        """
         self._hand()
         return self.stopped.wait(seconds)
 

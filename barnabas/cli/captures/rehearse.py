@@ -1,4 +1,4 @@
-"""`barnabas rehearse`: a scenario over a capture, and what its rules would do to which message."""
+"""`barnabas rehearse`: what the rules of a scenario would do to the messages of a capture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.plugins.faults import own_faults
-from barnabas.cli.scenarios.reading import read_scenario
+from barnabas.cli.scenarios.scenario_files import read_scenario
 from barnabas.plural import plural
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.rehearsal import Rehearsal, RehearsedMessage, Reload
@@ -29,37 +29,36 @@ NONE: Final = "version: 1\nrules: []\n"
 _UP_TO_THERE: Final = "; rehearsed up to there"
 
 
-def rehearse(asked: RehearseOptions, output: Output | None = None) -> int:
-    """Print what the rules of a scenario, or of the capture's own, decide.
+def rehearse(options: RehearseOptions) -> int:
+    """Print the decisions of a scenario's rules, or of the capture's own; return the exit code.
 
-    With `--check` the decisions are compared with those that the capture recorded: only differences
-    are printed, and they are findings, unless a rule had part in it that depends on other
-    connections. Returns the exit code. Raises Trouble.
+    With `--check` the decisions are compared with the recorded ones. Only differences are printed, and they
+    are findings unless they come from a rule that depends on other connections. Raises Trouble.
     """
-    output = output or Output()
-    faults, check = own_faults(asked.faults), asked.check
-    path, scenario = asked.files[-1], _given(asked, faults)
-    keys, values = read_keys(asked.tls_keys), asked.schemas.read()
+    output = Output()
+    faults, check = own_faults(options.faults), options.check
+    path, scenario = options.files[-1], _given(options, faults)
+    keys, values = read_keys(options.tls_keys), options.schemas.read()
     capture = opened(path, keys=keys, context=output.context)
     reader = capture.reader
-    own = scenario is None
+    recorded_scenario = scenario is None
     if scenario is None:
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None, values)
     read_events = read(capture, capture.events(bar(output, "rehearsing")), output, _UP_TO_THERE)
     different = allowed = count = 0
-    for found in rehearsal.run(_with_notes(reader, read_events, faults, own)):
+    for decision in rehearsal.run(_with_notes(reader, read_events, faults, recorded_scenario)):
         count += 1
-        differs = found.decision != found.recorded
+        differs = decision.decision != decision.recorded
         different += differs
-        allowed += differs and bool(found.depends)
-        if differs if check else found.decision[0]:
-            if asked.as_json:
-                output.raw(json_text(found.row()))
+        allowed += differs and bool(decision.depends)
+        if differs if check else decision.decision[0]:
+            if options.as_json:
+                output.raw(json_text(decision.row()))
             else:
-                output.line(_text(found, check))
-    if own and rehearsal.rules.scenario is scenario and not scenario.rules:
+                output.line(_text(decision, check))
+    if recorded_scenario and rehearsal.rules.scenario is scenario and not scenario.rules:
         raise Trouble(f"{path} records no scenario: give one before it")
     for rule in map(outcome, rehearsal.rules.rules):
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
@@ -70,16 +69,16 @@ def rehearse(asked: RehearseOptions, output: Output | None = None) -> int:
     return FINDINGS if check and different > allowed else FINE
 
 
-def _given(asked: RehearseOptions, faults: tuple[Fault, ...]) -> Scenario | None:
-    """Return the scenario of the command line; None: the capture's own is meant. Raises Trouble."""
-    if len(asked.files) == 1:
+def _given(options: RehearseOptions, faults: tuple[Fault, ...]) -> Scenario | None:
+    """Return the scenario of the command line; None: the capture's own is used. Raises Trouble."""
+    if len(options.files) == 1:
         return None
-    _refuse_other_order(asked.files[0])
-    return read_scenario(asked.files[0], faults)
+    _refuse_other_order(options.files[0])
+    return read_scenario(options.files[0], faults)
 
 
 def _refuse_other_order(first: Path) -> None:
-    """Raises Trouble if the file that is to be the scenario is a capture."""
+    """Raise Trouble if the file of the scenario is a capture."""
     with contextlib.suppress(Unreadable):
         open_capture(first)
         raise Trouble(
@@ -88,7 +87,7 @@ def _refuse_other_order(first: Path) -> None:
 
 
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
-    """What the proxy began with: no rules, if it was told of some only later."""
+    """Return the proxy's first scenario; it has no rules if they were loaded later."""
     text = reader.meta.get("scenario")
     return _loaded(text if isinstance(text, str) else NONE, reader.paths[0], faults)
 
@@ -101,37 +100,43 @@ def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
 
 
 def _with_notes(
-    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...], own: bool
+    reader: CaptureReader,
+    events: Iterator[Event],
+    faults: tuple[Fault, ...],
+    recorded_scenario: bool,
 ) -> Iterator[Event | Reload | Note]:
-    """The events, and between them where the proxy listened and which names it was told; if the scenario is
-    the capture's own, what was loaded and which rules were told to do something meanwhile, too."""
-    seen = 0
+    """Yield the events, and between them the capture's notes on listeners and topic names.
+
+    recorded_scenario: Whether the scenario is the capture's; then yield its reloads and the commands to its
+    rules, too.
+    """
+    note_count = 0
     for event in events:
-        for note in reader.notes[seen:]:
-            what, text = note.comment.get("barnabas"), note.comment.get("scenario")
-            if own and what == "scenario" and isinstance(text, str):
+        for note in reader.notes[note_count:]:
+            kind, text = note.comment.get("barnabas"), note.comment.get("scenario")
+            if recorded_scenario and kind == "scenario" and isinstance(text, str):
                 yield Reload(note.ts_ns, _loaded(text, reader.paths[0], faults))
-            elif own or what in ("listener", "topics"):
+            elif recorded_scenario or kind in ("listener", "topics"):
                 yield note
-        seen = len(reader.notes)
+        note_count = len(reader.notes)
         yield event
 
 
-def _text(found: RehearsedMessage, check: bool) -> str:
-    seen = found.frame
-    arrow = "→" if seen.direction == "request" else "←"
-    version = "" if seen.version is None else f" v{seen.version}"
+def _text(decision: RehearsedMessage, check: bool) -> str:
+    frame = decision.frame
+    arrow = "→" if frame.direction == "request" else "←"
+    version = "" if frame.version is None else f" v{frame.version}"
     line = (
-        f"{iso(seen.ts)}  {seen.connection:>4} {seen.client_id or '-':<16} {arrow} "
-        f"{seen.api}{version} #{seen.correlation_id}  {_words(found.decision)}"
+        f"{iso(frame.ts)}  {frame.connection:>4} {frame.client_id or '-':<16} {arrow} "
+        f"{frame.api}{version} #{frame.correlation_id}  {_words(decision.decision)}"
     )
     if check:
-        line += f"  (recorded: {_words(found.recorded)})"
-        if found.depends:
-            line += f"  (may differ: {', '.join(found.depends)})"
+        line += f"  (recorded: {_words(decision.recorded)})"
+        if decision.depends:
+            line += f"  (may differ: {', '.join(decision.depends)})"
     return line
 
 
 def _words(decision: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
-    rules, what = decision
-    return f"{', '.join(rules)}: {', '.join(what)}" if rules else "nothing"
+    rules, effects = decision
+    return f"{', '.join(rules)}: {', '.join(effects)}" if rules else "nothing"

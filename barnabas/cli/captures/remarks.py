@@ -1,4 +1,4 @@
-"""What a person is told of a capture that was read: what it lacks, and what of it was not shown."""
+"""Notes for the user on a capture that was read: its missing parts, and what was not shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST: Final = 8
 
 
 _NAMED: Final = 3
-"""Files of a folder that are named as no captures."""
+"""The most files of a folder that are named as no captures."""
 
 
 def no_captures(others: Mapping[Path, str]) -> Iterator[str]:
@@ -39,7 +39,7 @@ def no_captures(others: Mapping[Path, str]) -> Iterator[str]:
 
 
 def lacking(capture: Capture) -> Iterator[str]:
-    """What could not be read: other files, segments that are missing, and TLS without its keys."""
+    """Yield notes on what could not be read: other files, missing segments, and TLS without its keys."""
     yield from no_captures(capture.reader.others)
     if not capture.reader.numbered:
         yield f"{capture.name} has no packets"
@@ -51,17 +51,17 @@ def lacking(capture: Capture) -> Iterator[str]:
 
 
 def remarks(capture: Capture, spoken: Dialect | None = None) -> Iterator[str]:
-    """What a capture that was read has, and was not shown: a line for each kind; and as what it was read."""
+    """Yield notes on a capture that was read: what was left out, by kind, and the dialect."""
     reader, name = capture.reader, capture.name
     sliced = reader.meta.get("slice")
     if isinstance(sliced, list):
         yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
-    if said := remark(reader.meta):
-        yield f"{name} is a reconstruction: {said}"
+    if text := remark(reader.meta):
+        yield f"{name} is a reconstruction: {text}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; everything before it is shown"
     if reader.left_out:
-        said = ", ".join(
+        text = ", ".join(
             f"{count} {kind} on port {port}"
             for (port, kind), count in sorted(reader.left_out.items(), key=lambda item: -item[1])[
                 :8
@@ -69,7 +69,7 @@ def remarks(capture: Capture, spoken: Dialect | None = None) -> Iterator[str]:
         )
         more = ", ..." if len(reader.left_out) > 8 else ""
         total = plural(sum(reader.left_out.values()), "connection")
-        yield f"not Kafka, left out: {total} ({said}{more})"
+        yield f"not Kafka, left out: {total} ({text}{more})"
     packets = reader.packets
     if packets.foreign:
         yield f"{plural(packets.foreign, 'packet')} without TCP"
@@ -83,17 +83,17 @@ def remarks(capture: Capture, spoken: Dialect | None = None) -> Iterator[str]:
         yield f"read as the dialect {spoken.name}: {spoken.title}"
 
 
-def left_over(found: Conversations) -> Iterator[str]:
-    """What the conversations of a capture could make no exchanges of."""
-    if found.earlier:
-        count = plural(found.earlier, "response")
+def left_over(conversations: Conversations) -> Iterator[str]:
+    """Yield notes on the bytes of a capture's conversations that are in no exchange."""
+    if conversations.earlier:
+        count = plural(conversations.earlier, "response")
         yield f"{count} not shown: the requests are in an earlier segment, which was not given"
-    if found.skipped:
-        yield f"{plural(found.skipped, 'byte')} in which no frame was found"
+    if conversations.skipped:
+        yield f"{plural(conversations.skipped, 'byte')} in which no frame was found"
 
 
 def unread(frames: int, too_large: int, spoken: Dialect | None) -> Iterator[str]:
-    """Frames and exchanges that could not be decoded. spoken: as what they were read."""
+    """Yield notes on frames and exchanges that could not be decoded. spoken: The dialect of the capture."""
     if frames:
         other = "" if spoken is None else "; if the dialect is another, name it with --dialect"
         count = plural(frames, "frame")
@@ -103,22 +103,22 @@ def unread(frames: int, too_large: int, spoken: Dialect | None) -> Iterator[str]
 
 
 def _tls(reader: CaptureReader) -> Iterator[str]:
-    """What is to be said of TLS in a capture that was read."""
-    seen = reader.tls
+    """Yield notes on TLS in a capture that was read."""
+    tls = reader.tls
     left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
-    if seen.read:
-        yield f"{plural(seen.read, 'TLS connection')} decrypted"
-    for why, count in seen.broken.most_common(_MOST):
-        yield f"{plural(count, 'TLS connection')} decrypted in part: {why}"
+    if tls.read:
+        yield f"{plural(tls.read, 'TLS connection')} decrypted"
+    for reason, count in tls.broken.most_common(_MOST):
+        yield f"{plural(count, 'TLS connection')} decrypted in part: {reason}"
     if not left_out:
         return
     if not reader.keys:
         yield HOW
         return
-    if seen.unread[NO_KEYS] == left_out and not seen.read:
+    if tls.unread[NO_KEYS] == left_out and not tls.read:
         yield "the key log has no key of any of the TLS connections"
         return
-    for why, count in seen.unread.most_common(_MOST):
-        yield f"{plural(count, 'TLS connection')} not decrypted: {why}"
-    if earlier := left_out - seen.unread.total():
+    for reason, count in tls.unread.most_common(_MOST):
+        yield f"{plural(count, 'TLS connection')} not decrypted: {reason}"
+    if earlier := left_out - tls.unread.total():
         yield f"{plural(earlier, 'TLS connection')} not decrypted: opened before the capture"

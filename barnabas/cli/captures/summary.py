@@ -1,61 +1,59 @@
-"""`barnabas summary`: what a capture comes to, by API, client, connection, broker, topic and group."""
+"""`barnabas summary`: totals of a capture by API, client, connection, broker, topic and group."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from rich.table import Table
-from rich.text import Text
-
 from barnabas.captures.capture import Capture
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import printable, ranges, size
+from barnabas.captures.kafka.wording import printable
 from barnabas.captures.summary.rebalances import Rebalances
-from barnabas.captures.summary.summary import KINDS, Row, Summary
+from barnabas.captures.summary.summary import KINDS, Summary
 from barnabas.captures.summary.transactions import Transactions
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.options import GROUP, TRANSACTION, SummaryOptions
 from barnabas.cli.captures.remarks import left_over, remarks
-from barnabas.cli.captures.summary_groups import groups_lines, groups_table
-from barnabas.cli.captures.summary_transactions import transactions_table
+from barnabas.cli.captures.summary_tables import (
+    NARROW,
+    groups_lines,
+    groups_table,
+    totals_table,
+    transactions_table,
+)
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
-from barnabas.cli.console.show import ms
 from barnabas.plural import plural
 from barnabas.trouble import FINE
 
-NARROW = 110
-"""On a terminal with fewer cells than these, errors stand below what they are of."""
 
-
-def summary(asked: SummaryOptions, output: Output | None = None) -> int:
+def summary(options: SummaryOptions, output: Output | None = None) -> int:
     """Print the tables; returns the exit code. Raises Trouble."""
     output = output or Output()
     context = output.context
-    only = asked.only
+    only = options.only
     passes = None if only is None else parse_filter(only, context.topics, output.note)
-    capture = opened(*asked.files, keys=read_keys(asked.tls_keys), context=context)
-    protocol = spoken(capture, asked.dialect)
-    parts = [*_parts(asked.by, capture)]
+    capture = opened(*options.files, keys=read_keys(options.tls_keys), context=context)
+    protocol = spoken(capture, options.dialect)
+    parts = [*_parts(options.by, capture)]
     progress = bar(output, "reading")
-    found = capture.learn(capture.exchanges(progress, inferred=True, spoken=protocol))
-    for exchange in read(capture, found, output):
+    exchanges = capture.learn(capture.exchanges(progress, inferred=True, spoken=protocol))
+    for exchange in read(capture, exchanges, output):
         if passes is None or passes(exchange):
             for part in parts:
                 part.add(exchange)
-    if asked.as_json:
+    if options.as_json:
         document: dict[str, object] = {}
         for part in parts:
             document |= part.document()
         output.raw(json_text(document))
         return FINE
     for part in parts:
-        part.print(output, asked.most)
+        part.print(output, options.most)
     for remark in (*remarks(capture, protocol), *left_over(capture.conversations)):
         output.note(remark)
     return FINE
@@ -83,7 +81,7 @@ def _parts(by: Sequence[str], capture: Capture) -> Iterator[Part]:
 
 
 class _Tables:
-    """A table of each kind, and how much there is in all."""
+    """The tables of totals by each key, and the overall totals."""
 
     def __init__(self, by: Sequence[str], capture: Capture) -> None:
         self._overview = Summary(by)
@@ -107,15 +105,15 @@ class _Tables:
 
     def print(self, output: Output, most: int) -> None:
         overview = self._overview
-        said = plural(overview.count, "exchange")
+        totals = plural(overview.count, "exchange")
         if overview.count:
-            said += f", {iso(overview.first)} to {iso(overview.last)}"
-        output.out.print(said)
+            totals += f", {iso(overview.first)} to {iso(overview.last)}"
+        output.out.print(totals)
         for name in overview.tables:
             rows = overview.rows(name)
             if rows:
                 output.out.print()
-                output.out.show_table(_table(name, rows[:most], output.out.width))
+                output.out.show_table(totals_table(name, rows[:most], output.out.width))
             _more(output, len(rows), most)
 
 
@@ -171,35 +169,3 @@ def _more(output: Output, count: int, most: int) -> None:
     """Print how many rows a table leaves out."""
     if count > most:
         output.out.print(f"... and {count - most} more: --most {count}")
-
-
-def _table(by: str, rows: list[tuple[str, Row]], width: int) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(by)
-    for name in ("count", "p50 ms", "p99 ms", "max ms", "in", "out"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if width >= NARROW:
-        table.add_column("errors")
-        table.add_column("versions" if by == "api" else "software" if by != "topic" else "")
-    for label, row in rows:
-        latencies = map(row.latencies.percentile_ms, (0.5, 0.99, 1))
-        errors = [Text(f"{count} {name}", "red") for name, count in row.errors.most_common()]
-        words = [Text(printable(label)), Text(", ").join(errors), Text(_last(by, label, row))]
-        if width < NARROW:
-            first = Text(" ").join(filter(None, (words[0], words[2])))
-            words = [Text("\n  ").join((first, *errors))]
-        table.add_row(
-            words[0],
-            str(row.count),
-            *("-" if latency is None else ms(latency)[:-3] for latency in latencies),
-            size(row.request_bytes),
-            size(row.response_bytes),
-            *words[1:],
-        )
-    return table
-
-
-def _last(by: str, label: str, row: Row) -> str:
-    if by == "api":
-        return f"v{ranges(row.versions[label])}"
-    return "" if by == "topic" else printable(", ".join(sorted(row.software)))

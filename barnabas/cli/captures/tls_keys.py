@@ -1,4 +1,4 @@
-"""`--tls-keys`: the keys of captured TLS."""
+"""The value of `--tls-keys`: the keys of captured TLS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.cli.console.extras import needs
-from barnabas.trouble import Trouble
+from barnabas.trouble import Trouble, os_errors
 
 if TYPE_CHECKING:
     from barnabas.captures.tls.keylog import KeyLog
@@ -15,18 +15,15 @@ _LIMIT: Final = 256 << 20
 
 
 def read_keys(path: Path | None) -> KeyLog | None:
-    """The key log in a file; None if none was given. Raises Trouble if it has no keys."""
+    """Read a key log; None: no file was given. Raises Trouble if it is unreadable or has no keys."""
     if path is None:
         return None
     from barnabas.captures.tls.keylog import KeyLog
 
     with needs("--tls-keys", "capture"):
         import barnabas.captures.tls.protection  # noqa: F401
-    try:
-        with path.open("rb") as file:
-            text = file.read(_LIMIT + 1)
-    except OSError as problem:
-        raise Trouble(f"--tls-keys {path}: {problem.strerror}") from None
+    with os_errors(f"--tls-keys {path}"), path.open("rb") as file:
+        text = file.read(_LIMIT + 1)
     if len(text) > _LIMIT:
         raise Trouble(
             f"--tls-keys {path}: more than {_LIMIT >> 20} MiB; give only the keys of the captured "

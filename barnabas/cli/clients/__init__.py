@@ -1,1 +1,1 @@
-"""`barnabas clients`: which client does what under which fault."""
+"""`barnabas clients`: how client libraries behave under faults."""

@@ -41,7 +41,7 @@ def clients_run(options: RunOptions) -> int:
     Without options: all scenarios, the newest release that is known of each library, and the workloads
     produce, read-process-write and group.
     """
-    from barnabas.cli.clients.running import run
+    from barnabas.cli.clients.cell_runs import run
 
     return run(options)
 
@@ -70,7 +70,7 @@ def clients_list(as_json: JsonLines = False) -> None:
 @takes(DoOptions)
 def clients_do(options: DoOptions) -> int:
     """Have a client do workloads once, and write the history of it."""
-    from barnabas.cli.clients.doing import do
+    from barnabas.cli.clients.workload_run import do
 
     return do(options)
 
@@ -84,7 +84,7 @@ def clients_do(options: DoOptions) -> int:
 )
 def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = False) -> None:
     """Show what is known of a cell, and where its evidence is."""
-    from barnabas.cli.clients.showing import show
+    from barnabas.cli.clients.cell_output import show
 
     show(cell, out, as_json)
 
@@ -99,28 +99,28 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
 @takes(RerunOptions)
 def clients_rerun(options: RerunOptions) -> int:
     """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
-    from barnabas.cli.clients.running import run
-    from barnabas.cli.clients.showing import find
+    from barnabas.cli.clients.cell_output import find
+    from barnabas.cli.clients.cell_runs import run
     from barnabas.experiments.clients.cell import CONTROL
     from barnabas.experiments.clients.folder import scenario_of
 
     out = options.out
-    known = find(options.cell, out)
-    mine = [one for one in options.commands if one.partition("=")[0] == known.client]
-    if known.command and not mine:
-        raise Trouble(f"{known.client} is a program of yours: give --command {known.client}=LINE")
-    asked = RunOptions(
-        clients=[] if mine else [known.client],
+    cell = find(options.cell, out)
+    mine = [command for command in options.commands if command.partition("=")[0] == cell.client]
+    if cell.command and not mine:
+        raise Trouble(f"{cell.client} is a program of yours: give --command {cell.client}=LINE")
+    requested = RunOptions(
+        clients=[] if mine else [cell.client],
         commands=mine,
-        workloads=[known.workload],
-        broker=known.broker,
-        trials=max(len(known.trials), 1),
+        workloads=[cell.workload],
+        broker=cell.broker,
+        trials=max(len(cell.trials), 1),
         jobs=options.jobs,
         out=out,
         as_json=options.as_json,
     )
-    named = ((known.scenario, scenario_of(out, known.name)),)
-    return run(asked, again=() if known.scenario == CONTROL else named)
+    named = ((cell.scenario, scenario_of(out, cell.name)),)
+    return run(requested, again=() if cell.scenario == CONTROL else named)
 
 
 @clients_app.command(
@@ -139,26 +139,26 @@ def clients_report(
     out: Out = Path("clients"),
 ) -> int:
     """Write the table: a row a scenario, a column a client, and why a cell is not fine."""
-    from barnabas.cli.clients.showing import cells
+    from barnabas.cli.clients.cell_output import cells
     from barnabas.cli.console.output import Output
     from barnabas.experiments.clients.page import page
     from barnabas.experiments.clients.table import markdown, public
 
-    found = cells(out)
-    if not found:
+    table_cells = cells(out)
+    if not table_cells:
         raise Trouble(f"{out} has no cell yet: `barnabas clients run --out {out}`")
     output = Output()
     if form is Format.json:
-        for cell in found:
+        for cell in table_cells:
             output.raw(cell.model_dump_json())
         return FINE
     match form:
         case Format.markdown:
-            text = markdown(found)
+            text = markdown(table_cells)
         case Format.public:
-            text = public(found)
+            text = public(table_cells)
         case Format.html:
-            text = page(found, out)
+            text = page(table_cells, out)
     for line in text.rstrip().splitlines():
         output.line(line)
     return FINE

@@ -1,4 +1,4 @@
-"""Says which clients and workloads there are."""
+"""`barnabas clients list`: the client libraries and the workloads."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ import json
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.cli.clients.naming import WORK, with_release
+from barnabas.cli.clients.names import WORK, with_release
 from barnabas.cli.console.output import Output
 from barnabas.experiments.clients.workloads import WORKLOADS
 from barnabas.peers.clients.registry import LIBRARIES
 
 
 def list_clients(as_json: bool) -> None:
-    """Libraries with the release that is run if nobody names one, and workloads."""
+    """Print the libraries with the releases that run by default, and the workloads."""
     output = Output()
-    clients = [(with_release(one.name), one.description) for one in LIBRARIES]
+    clients = [(with_release(each.name), each.description) for each in LIBRARIES]
     if as_json:
-        for client, what in clients:
-            output.raw(json.dumps({"client": client, "what": what}))
-        for one in WORKLOADS:
-            usual = one.name in WORK
-            output.raw(json.dumps({"workload": one.name, "what": one.description, "usual": usual}))
+        for client, description in clients:
+            output.raw(json.dumps({"client": client, "what": description}))
+        for each in WORKLOADS:
+            is_default = each.name in WORK
+            output.raw(
+                json.dumps({"workload": each.name, "what": each.description, "usual": is_default})
+            )
         return
     output.out.print(_table("client", "what NAME@VERSION is", clients))
-    rows = [(one.name + (" *" if one.name in WORK else ""), one.description) for one in WORKLOADS]
+    rows = [
+        (each.name + (" *" if each.name in WORK else ""), each.description) for each in WORKLOADS
+    ]
     output.out.print(_table("workload", "what the client does", rows))
     output.line("* is run if nobody names a workload.")
 

@@ -34,7 +34,7 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cel
 
 
 class Format(StrEnum):
-    """What a report is written in."""
+    """The formats of a report."""
 
     markdown = "markdown"
     public = "public"
@@ -92,13 +92,13 @@ class RunOptions:
     as_json: JsonLines = False
 
     def __post_init__(self) -> None:
-        """Raise Trouble for two choices of scenarios."""
+        """Raise Trouble for two selections of scenarios."""
         if self.quick and self.scenarios:
             raise Trouble("--quick chooses the scenarios: leave out --scenario, or --quick")
 
     @property
     def runs(self) -> int:
-        """Runs of each cell."""
+        """Return the number of trials of each cell."""
         return self.trials or (1 if self.quick else 3)
 
 
@@ -140,7 +140,7 @@ class DoOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise Trouble unless there is one client."""
+        """Raise Trouble unless there is exactly one client."""
         if (self.client is None) == (self.command is None):
             raise Trouble(
                 "who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE"
@@ -148,7 +148,7 @@ class DoOptions:
 
     @property
     def topic_of_run(self) -> str:
-        """The name of the topic, with the token of the run."""
+        """Return the name of the topic, with the token of the run."""
         return self.topic.replace("{run}", self.run)
 
 

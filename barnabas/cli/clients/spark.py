@@ -1,7 +1,8 @@
-"""`barnabas clients run --spark`: rows of the table as shards on Spark, each worker with brokers of its own.
+"""`barnabas clients run --spark`: rows of the table as shards on Spark.
 
-A shard is a client's workload with all its cells, since they are compared with the one without faults. Its
-cells come back with their evidence when it is over; a shard that was interrupted is run again.
+Each worker starts its own brokers. A shard is a client's workload with all its cells, since they are compared
+with the one without faults. Its cells are returned with their evidence when it ends; an interrupted shard is
+run again.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from barnabas.cli.clients.naming import named_clients, named_workloads
+from barnabas.cli.clients.names import named_clients, named_workloads
 from barnabas.cli.console.options import SparkOptions
+from barnabas.cli.console.spark_session import spark_session
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell, cell_name
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
-from barnabas.pipeline.spark.errors import UnavailableError, reason
-from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.spark.session import QUICK, session
+from barnabas.pipeline.spark.errors import reason
+from barnabas.pipeline.spark.session import QUICK
 from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
@@ -32,15 +33,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMA: Final = "cell string, evidence binary"
-"""Of the table that a shard gives: a cell as JSON, and a zip of what is in its folder."""
+"""The columns of a shard's result: a cell as JSON, and a zip of its folder."""
 
 
 class Shard(NamedTuple):
-    """What a worker needs for a row, as plain values. client: as --client, or as --command has it.
-    scenarios: names and texts."""
+    """The plain values that a worker needs for a row.
+
+    client: The value of `--client` or `--command`. scenarios: Names and texts.
+    """
 
     client: str
-    own: bool
+    is_program: bool
     workload: str
     scenarios: tuple[tuple[str, str], ...]
     broker: str
@@ -50,37 +53,34 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """By which its cells name the client."""
-        return self.client.partition("=")[0] if self.own else self.client
+        """Return the client's name in the names of its cells."""
+        return self.client.partition("=")[0] if self.is_program else self.client
 
     @property
     def line(self) -> str:
-        """How a program of the user's is started; empty: it is none."""
-        return self.client.partition("=")[2] if self.own else ""
+        """Return the command line of a user's program; empty: the client is a library."""
+        return self.client.partition("=")[2] if self.is_program else ""
 
 
 def run_on_spark(options: SparkOptions, shards: Sequence[Shard], folder: Folder) -> Iterator[Cell]:
-    """The cells of the shards, when each is over; of those that the folder has whole, at once. Raises
-    Trouble."""
+    """Run the shards, and yield the cells of each when it ends. Raises Trouble.
+
+    Shards whose cells the folder already has are not run.
+    """
     missing = []
     for shard in shards:
-        known = _known(shard, folder)
-        yield from known
-        if not known:
+        known_cells = _known(shard, folder)
+        yield from known_cells
+        if not known_cells:
             missing.append(shard)
     if not missing:
         return
-    # a Spark Connect server was set up by others, and takes none of these
-    ours = {} if parse_master(options.master).kind == "connect" else QUICK
-    try:
-        with session(options.master, {**ours, **dict(options.conf)}) as spark:
-            yield from cells(spark, missing, folder)
-    except UnavailableError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    with spark_session(options, QUICK) as spark:
+        yield from cells(spark, missing, folder)
 
 
 def cells(spark: SparkSession, shards: Sequence[Shard], folder: Folder) -> Iterator[Cell]:
-    """A job for each shard, as many at once as there are cores. Raises Trouble."""
+    """Run a Spark job for each shard, one per core at a time; yield their cells. Raises Trouble."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -104,14 +104,14 @@ def cells(spark: SparkSession, shards: Sequence[Shard], folder: Folder) -> Itera
 
 
 def work_of(shard: Shard) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """For `mapInArrow`: whatever comes in, the shard's rows of SCHEMA."""
+    """Return a function for `mapInArrow` that runs a shard and yields rows of SCHEMA, whatever its input."""
 
     def work(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        with tempfile.TemporaryDirectory(prefix="barnabas-clients-") as place:
-            for cell in run_shard(shard, Path(place)):
-                evidence = _packed(Path(place) / "cells" / cell.name)
+        with tempfile.TemporaryDirectory(prefix="barnabas-clients-") as folder:
+            for cell in run_shard(shard, Path(folder)):
+                evidence = _packed(Path(folder) / "cells" / cell.name)
                 yield pa.RecordBatch.from_pydict(
                     {"cell": [cell.model_dump_json()], "evidence": [evidence]}
                 )
@@ -119,31 +119,31 @@ def work_of(shard: Shard) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
     return work
 
 
-def run_shard(shard: Shard, place: Path) -> Iterator[Cell]:
-    """Run a row where this is called, with brokers of its own."""
-    given = ((), (shard.client,)) if shard.own else ((shard.client,), ())
+def run_shard(shard: Shard, path: Path) -> Iterator[Cell]:
+    """Run a row in this process, with its own brokers."""
+    selection = ((), (shard.client,)) if shard.is_program else ((shard.client,), ())
     scenarios = [(name, loads(text, name)) for name, text in shard.scenarios]
-    asked = TableRequest(
-        named_clients(*given),
+    plan = TableRequest(
+        named_clients(*selection),
         named_workloads((shard.workload,)),
         scenarios,
         shard.trials,
         shard.cuts,
-        {shard.name: shard.line} if shard.own else {},
+        {shard.name: shard.line} if shard.is_program else {},
     )
-    with closing(Folder(place)) as folder, Brokers(shard.broker) as brokers:
-        yield from Matrix(asked, brokers, folder, shard.jobs).run()
+    with closing(Folder(path)) as folder, Brokers(shard.broker) as brokers:
+        yield from Matrix(plan, brokers, folder, shard.jobs).run()
 
 
 def _known(shard: Shard, folder: Folder) -> list[Cell]:
-    """The cells of a shard if the folder has all of them."""
-    wanted = [(CONTROL, ""), *shard.scenarios]
-    found = [
+    """Return the cells of a shard if the folder has all of them; else an empty list."""
+    scenarios = [(CONTROL, ""), *shard.scenarios]
+    known_cells = [
         folder.known(cell_name(shard.name, shard.workload, name), shard.broker, text, shard.line)
-        for name, text in wanted
+        for name, text in scenarios
     ]
-    whole = all(found) and not shard.cuts  # which exchanges are cut, only a run says
-    return [cell for cell in found if cell is not None] if whole else []
+    whole = all(known_cells) and not shard.cuts  # only a run determines the exchanges to cut
+    return [cell for cell in known_cells if cell is not None] if whole else []
 
 
 def _packed(folder: Path) -> bytes:

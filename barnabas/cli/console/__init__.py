@@ -1,1 +1,1 @@
-"""What all commands share: what a terminal shows, options, errors of one line."""
+"""The parts that all commands share: output, options and their parsing, error messages."""

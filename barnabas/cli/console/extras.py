@@ -1,4 +1,4 @@
-"""Packages that an extra of barnabas brings."""
+"""Packages that an extra of barnabas installs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
 @contextmanager
-def needs(what: str, extra: str) -> Iterator[None]:
-    """Raise Trouble for a package that can't be imported within it, and say which extra brings it."""
+def needs(feature: str, extra: str) -> Iterator[None]:
+    """Raise Trouble, naming the extra, if a package can't be imported within `with`."""
     try:
         yield
     except ImportError as problem:
-        line = f"{what} needs the package {problem.name}: pip install 'barnabas[{extra}]'"
+        line = f"{feature} needs the package {problem.name}: pip install 'barnabas[{extra}]'"
         raise Trouble(line, COULD_NOT_RUN) from None

@@ -1,4 +1,4 @@
-"""Exchanges that say nothing, of which there are many: a terminal's log leaves them out, counted."""
+"""Exchanges that a terminal's log hides and counts: ApiVersions, and Fetches without records."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from barnabas.specs.keys import API_VERSIONS, FETCH
 
 @dataclass(slots=True)
 class Folded:
-    """How many of each kind were left out."""
+    """The numbers of ApiVersions and empty Fetches that a log leaves out."""
 
     fetches: int = 0
     api_versions: int = 0
 
     def takes(self, exchange: Exchange) -> bool:
-        """Count an exchange if it is one of those: an ApiVersions, or a Fetch that brought no records.
+        """Count an exchange, and return True, if it is an ApiVersions or a Fetch without records.
 
-        Never one with an error, a rule that fired, a note, or a body that can't be read.
+        Exchanges with an error, a rule that fired, a note or an undecodable body are never hidden.
         """
         if exchange.key not in (FETCH, API_VERSIONS):
             return False
@@ -30,20 +30,20 @@ class Folded:
         if exchange.key == API_VERSIONS:
             self.api_versions += 1
             return True
-        found = fields(exchange, "response", "responses.partitions.records")
-        empty = found is not None and not any(
+        response = fields(exchange, "response", "responses.partitions.records")
+        empty = response is not None and not any(
             partition["records"]
-            for topic in found["responses"]
+            for topic in response["responses"]
             for partition in topic["partitions"]
         )
         self.fetches += empty
         return empty
 
     @property
-    def said(self) -> str:
-        """What was left out, and how to see it; empty if nothing was.
+    def note(self) -> str:
+        """Return a note on the hidden exchanges and the option that shows them; empty if none was hidden.
 
-        >>> Folded(fetches=3, api_versions=1).said
+        >>> Folded(fetches=3, api_versions=1).note
         '3 empty Fetches, 1 ApiVersions not shown: --no-quiet-fetches'
         """
         fetches = f"{self.fetches} empty {'Fetch' if self.fetches == 1 else 'Fetches'}"
@@ -51,5 +51,5 @@ class Folded:
             fetches if self.fetches else "",
             f"{self.api_versions} ApiVersions" if self.api_versions else "",
         )
-        said = ", ".join(filter(None, counts))
-        return f"{said} not shown: --no-quiet-fetches" if said else ""
+        hidden = ", ".join(filter(None, counts))
+        return f"{hidden} not shown: --no-quiet-fetches" if hidden else ""

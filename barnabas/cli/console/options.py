@@ -1,4 +1,4 @@
-"""Options that mean the same to more than one command, so that they read the same everywhere."""
+"""Options of more than one command, with the same name and help everywhere."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Servers = Annotated[
         "--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The brokers to start from."
     ),
 ]
-"""Where a cluster is reached."""
+"""The bootstrap servers of a cluster."""
 
 Filter = Annotated[
     str | None,
     typer.Option("--filter", metavar="EXPR", help="Only exchanges for which it holds (JMESPath)."),
 ]
-"""A condition on what is read from a capture."""
+"""A condition on the exchanges of a capture."""
 
 QuietFetches = Annotated[
     bool | None,
@@ -40,7 +40,7 @@ QuietFetches = Annotated[
         rich_help_panel="Log",
     ),
 ]
-"""Whether lines are left out that say nothing: `barnabas.cli.console.folding`."""
+"""Whether the log hides frequent exchanges without content: see `barnabas.cli.console.folding`."""
 
 Ignore = Annotated[
     list[str],
@@ -50,13 +50,13 @@ Ignore = Annotated[
         help="Do not compare this field: a name, or a.b; globs. May be repeated.",
     ),
 ]
-"""Fields that are not compared."""
+"""Fields that a comparison ignores."""
 
 TlsKeys = Annotated[
     Path | None,
     typer.Option("--tls-keys", metavar="FILE", help="The key log of captured TLS (SSLKEYLOGFILE)."),
 ]
-"""A key log, for all commands that read captures: `barnabas.cli.captures.tls_keys` reads it."""
+"""The key log of a capture, which `barnabas.cli.captures.tls_keys` reads."""
 
 OwnFaults = Annotated[
     str | None,
@@ -67,7 +67,7 @@ OwnFaults = Annotated[
         rich_help_panel="Plugins",
     ),
 ]
-"""What a scenario may name, for all commands that read one."""
+"""Faults of the user that a scenario may name."""
 
 DialectName = Annotated[
     str | None,
@@ -90,7 +90,7 @@ OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 
 
 class Bodies(StrEnum):
-    """How bytes fields are written in JSON that are larger than `barnabas.specs.jsonform.MOST`."""
+    """The forms in which JSON has bytes fields larger than `barnabas.specs.jsonform.MOST`."""
 
     elided = "elided"
     full = "full"
@@ -106,11 +106,11 @@ JsonBytes = Annotated[
         rich_help_panel="Log",
     ),
 ]
-"""For all commands that print rows of exchanges."""
+"""The form of large bytes fields in rows of exchanges."""
 
 
 def blob_of(bodies: Bodies | None) -> Blob:
-    """Return how bytes fields are written in JSON."""
+    """Return the function that writes a bytes field in JSON."""
     from barnabas.specs.jsonform import BLOBS
 
     return BLOBS[bodies or Bodies.elided]
@@ -124,7 +124,7 @@ def check_bodies(bodies: Bodies | None, *, as_json: bool) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaOptions:
-    """How keys and values of records are read."""
+    """Options for decoding the keys and values of records."""
 
     PANEL: ClassVar = "Values"
 
@@ -146,12 +146,15 @@ class SchemaOptions:
     ] = 4
 
     def __post_init__(self) -> None:
-        """Raise Trouble for a size that no serializer has."""
+        """Raise Trouble for a size of schema ids that no serializer uses."""
         if self.schema_id_bytes not in (4, 8):
             raise Trouble("--schema-id-bytes: give 4 or 8")
 
     def read(self, *, wait: bool = True) -> Values:
-        """Return the reader of keys and values. wait: it may wait for a registry. Raises Trouble."""
+        """Return the reader of keys and values. Raises Trouble.
+
+        wait: Whether the reader may wait for a schema registry.
+        """
         from barnabas.cli.schemas.source import values_by
 
         return values_by(self.schemas, self.schema_id_bytes, wait=wait)
@@ -159,7 +162,7 @@ class SchemaOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueOptions(SchemaOptions):
-    """Whether and how keys and values of records are shown."""
+    """Options for decoding the keys and values of records and for showing them."""
 
     values: Annotated[
         bool,
@@ -171,7 +174,7 @@ class ValueOptions(SchemaOptions):
 
     @property
     def shown(self) -> bool:
-        """Whether keys and values are shown."""
+        """Return whether the output has decoded keys and values."""
         return self.values or self.schemas is not None
 
 
@@ -188,7 +191,7 @@ SparkSettings = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class SparkOptions:
-    """Whether a command runs on Spark, and where."""
+    """Options of a command that can run on Spark."""
 
     spark: Annotated[
         bool,
@@ -206,7 +209,7 @@ class SparkOptions:
     conf: SparkSettings = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for settings without Spark, and for a master that can't be."""
+        """Raise Trouble for settings without Spark, and for an invalid master."""
         if not self.spark and (self.master is not None or self.conf):
             name = "--conf" if self.conf else "--master"
             raise Trouble(f"{name} applies to Spark: give --spark, too")

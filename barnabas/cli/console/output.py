@@ -1,4 +1,4 @@
-"""What goes to the terminal: exchanges and results to stdout, lines for the person to stderr."""
+"""The output of a command: results go to stdout, notes for the user to stderr."""
 
 from __future__ import annotations
 
@@ -30,54 +30,59 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Output:
-    """The two streams."""
+    """The stdout and stderr of a command, with the settings and counters of the exchanges that it prints."""
 
     out: Terminal = field(default_factory=Terminal)
     err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
     columns: show.Columns = field(default_factory=show.Columns)
     blob: Blob = base64_text
-    """How bytes are written in JSON: see `barnabas.cli.console.options.Bodies`."""
+    """Writes a bytes field in JSON: see `barnabas.cli.console.options.Bodies`."""
     values: Values | None = None
-    """How keys and values of records are decoded, where JSON is to have them (`--values`, `--schemas`)."""
+    """Decodes keys and values of records for JSON (`--values`, `--schemas`); None: they are left out."""
     at_once: bool = True
-    """Whether a line leaves when it is written; else with the next ones, or by `flush`."""
+    """Whether each line is flushed; else lines are buffered until there are many, or until `flush`."""
     passes: Filter | None = None
-    """Which exchanges are printed (`--filter`); None: all. All are counted."""
+    """Selects the exchanges that are printed (`--filter`); None: all. All are counted."""
     traced: Callable[[Exchange], None] | None = None
-    """Called with each that passes, whether or not it is folded (`--otlp`)."""
+    """Called with each exchange that passes the filter, even if it is folded (`--otlp`)."""
     folded: Folded | None = None
-    """Where exchanges are counted that say nothing (`--quiet-fetches`); None: they are printed."""
+    """Counts and hides frequent exchanges without content (`--quiet-fetches`); None: they are printed."""
     hidden: int = 0
-    """Exchanges that were not printed because they did not pass."""
+    """Exchanges that were not printed because they did not pass the filter."""
     undecoded: int = 0
-    """Exchanges with a body that no schema reads."""
+    """Exchanges with a body that could not be decoded."""
     too_large: int = 0
-    """Exchanges with a body that is not decoded, as it would take too much memory."""
+    """Exchanges with a body that would take too much memory to decode."""
     flag: Callable[[Exchange], None] = lambda _: None
-    """Called with each of those."""
+    """Called with each exchange whose body could not be decoded."""
     _width: int | None = 0
-    """Of lines that leave together: the terminal's, None without one, 0 until it is asked for."""
+    """The cells of a line: the terminal's width, None without a terminal, 0 until it is looked up."""
 
-    def fold(self, wanted: bool | None) -> None:
-        """Leave out exchanges that say nothing. None, if nobody said: on a terminal, where nobody
-        filters."""
-        if wanted or (wanted is None and self.out.is_terminal and self.passes is None):
+    def fold(self, quiet: bool | None) -> None:
+        """Hide ApiVersions and Fetches without records.
+
+        quiet: Whether to hide them; None: only on a terminal and without a filter.
+        """
+        if quiet or (quiet is None and self.out.is_terminal and self.passes is None):
             self.folded = Folded()
 
     def exchange(self, exchange: Exchange) -> None:
-        """An exchange as one line, if it passes."""
+        """Print an exchange as one line, if it passes the filter."""
         if self.look(exchange):
             if self._width == 0:
                 self._width = show.width_of(self.out)
             write(
                 self.out,
-                show.line(show.shown(exchange, self.context), self._width, self.columns),
+                show.line(show.log_line_of(exchange, self.context), self._width, self.columns),
             )
             self._written(self.out.file)
 
     def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
-        """Shows an exchange that the context does not know yet, as they come while traffic passes."""
+        """Return a function that adds an exchange to the context, then shows it.
+
+        It is for live traffic, whose exchanges the context has not read before.
+        """
 
         def learn_and_show(exchange: Exchange) -> None:
             self.context.learn(with_bodies(exchange))
@@ -86,7 +91,7 @@ class Output:
         return learn_and_show
 
     def look(self, exchange: Exchange) -> bool:
-        """Count an exchange; whether it is to be printed."""
+        """Count an exchange and return whether to print it."""
         undecodable = exchange.key in NAMES and exchange.undecodable
         if exchange.too_large:
             self.too_large += 1
@@ -101,30 +106,30 @@ class Output:
         return self.folded is None or not self.folded.takes(exchange)
 
     def json(self, exchange: Exchange) -> None:
-        """An exchange as one line of JSON, if it passes."""
+        """Print an exchange as one line of JSON, if it passes the filter."""
         if self.look(exchange):
             self.raw(self.row(exchange))
 
     def row(self, exchange: Exchange) -> str:
-        """The line of JSON for an exchange that was learnt from."""
+        """Return an exchange that is in the context as a line of JSON."""
         return json_line(exchange, self.context, self.blob, self.values)
 
     def line(self, text: str) -> None:
-        """A line of results for the person."""
+        """Print a line of results, without characters that steer a terminal."""
         self.raw(printable(text))
 
     def raw(self, text: str) -> None:
-        """A line as it is, for a program."""
+        """Print a line of results unchanged."""
         sys.stdout.write(text + "\n")
         self._written(sys.stdout)
 
     def segments(self, parts: Sequence[show.Segment]) -> None:
-        """A line of segments."""
+        """Print the segments of a line in colours."""
         write(self.out, parts)
         self._written(self.out.file)
 
     def ready(self, text: str) -> None:
-        """A line for a program that waits for it."""
+        """Print the line that a waiting program reads, and flush it."""
         self.raw(text)
         self.flush()
 
@@ -134,20 +139,20 @@ class Output:
             file.flush()
 
     def flush(self) -> None:
-        """Write what waits for more. Raises OSError."""
+        """Write buffered lines. Raises OSError."""
         self._width = 0
         sys.stdout.flush()
         self.out.file.flush()
 
     def gather(self) -> None:
-        """From now on lines leave when there are many, or by `flush`; on a terminal, too."""
+        """Buffer lines from now on, even on a terminal; `flush` writes them."""
         self.at_once = False
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(line_buffering=False)
 
     @contextmanager
     def batches(self) -> Iterator[None]:
-        """Within, lines leave when there are many; all of them in the end, whatever it is."""
+        """Buffer lines within `with`; write the remaining ones at its end, even after an exception."""
         self.gather()
         try:
             yield
@@ -158,7 +163,7 @@ class Output:
             self.flush()
 
     def note(self, text: str) -> None:
-        """A line for the person."""
+        """Print a note on stderr, in the colour of its kind."""
         self.err.print(
             printable(text),
             style="bold red"
@@ -169,22 +174,25 @@ class Output:
         )
 
     def remarks(self) -> list[str]:
-        """How much was not shown, and why."""
-        said = []
+        """Return notes on exchanges that were hidden or not decoded, and on forgotten names."""
+        notes = []
         if self.too_large:
-            said.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
+            notes.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
         if self.hidden:
-            said.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
-        if self.folded is not None and self.folded.said:
-            said.append(self.folded.said)
+            notes.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
+        if self.folded is not None and self.folded.note:
+            notes.append(self.folded.note)
         if self.context.forgotten:
-            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
-        return said
+            notes.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
+        return notes
 
     def summary(self, report: Report, remarks: Iterable[str] = (), undecoded: int = 0) -> None:
-        """What passed, what each rule did, what was lost, where the capture is.
+        """Print the closing tables of a proxy, its totals, and the state of its capture.
 
-        remarks, undecoded: of who has shown the exchanges.
+        Args:
+            report: The proxy's counters.
+            remarks: Further notes on the totals.
+            undecoded: Frames that the log could not decode, in addition to the report's.
         """
         self.err.show_table(tables.tally_table(report.tally.rows()))
         if report.rules:
@@ -195,29 +203,31 @@ class Output:
             )
             self.err.show_table(tables.rules_table(rows))
         totals = report.totals
-        said = [plural(totals.connections, "connection")]
+        totals_text = [plural(totals.connections, "connection")]
         if totals.unreachable:
-            said.append(f"{totals.unreachable} closed because the broker could not be reached")
+            totals_text.append(
+                f"{totals.unreachable} closed because the broker could not be reached"
+            )
         if totals.lost:
-            said.append(
+            totals_text.append(
                 f"{totals.lost} lost with workers that ended (what passed in their last second may be "
                 "missing from these tables and the capture)"
             )
         undecoded += totals.undecoded
         if undecoded:
-            said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
+            totals_text.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
         if totals.withheld:
-            said.append(
+            totals_text.append(
                 f"{plural(totals.withheld, 'response')} withheld, with the connection closed"
             )
-        said += remarks
-        self.note(", ".join(said))
+        totals_text += remarks
+        self.note(", ".join(totals_text))
         if report.capture is not None:
             self.note(capture_line(report.capture))
 
 
 def capture_line(capture: CaptureState) -> str:
-    """What is in the capture file, and what is not."""
+    """Return a line on a capture: its size, why it stopped, and how much it lost."""
     stats = capture.stats
     line = (
         f"capture: {capture.path}, {plural(stats.packets, 'packet')}, {plural(stats.bytes, 'byte')}"

@@ -1,6 +1,7 @@
-"""Lines in colours, as rich would write them, which takes several times as long as all else of a line.
+"""Coloured lines, written without rich's renderer, which takes several times as long as the rest of a line.
 
-So of rich there are only the terminal's abilities, and the codes of a style, looked up once.
+rich still detects the abilities of the terminal and gives the escape codes of a style, which are looked up
+once.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ STYLES: Final = {
     "slow": "yellow",
     "rules": "magenta",
 }
-"""The style of each kind of segment; what stands between them is of none."""
+"""The style of each kind of segment; text between segments has none."""
 
 
 def write(console: Console, parts: Sequence[tuple[str, str]]) -> None:
-    """Write a line, (kind, text) each, in the colours of the console. Whoever calls flushes the file."""
+    """Write a line of (kind, text) segments in the console's colours. The caller flushes the file."""
     codes = _codes(console.color_system, console.no_color)
     coloured = [
         f"{codes[kind]}{text}{_END}" if kind in codes and text else text for kind, text in parts
@@ -42,15 +43,18 @@ _END: Final = "\x1b[0m"
 
 @functools.cache
 def _codes(system: str | None, no_color: bool) -> dict[str, str]:
-    """What rich puts before a text, by its kind; none for one that stays as it is."""
+    """Return rich's escape codes by the kind of segment.
+
+    Kinds that are written without colours are left out.
+    """
     if system is None:
         return {}
-    found = {}
+    codes = {}
     for kind, name in STYLES.items():
         style = Style.parse(name)
         if no_color:
             style = style.without_color
         code, _, end = style.render("|", color_system=COLOR_SYSTEMS[system]).partition("|")
         if end:
-            found[kind] = code
-    return found
+            codes[kind] = code
+    return codes

@@ -1,6 +1,7 @@
-"""Parsers of options' values. Each imports what it needs when it is called, and raises ValueError or Trouble.
+"""Parsers of options' values, which raise ValueError or Trouble.
 
-`barnabas.cli.console.parameters` puts the option's name before what a ValueError says.
+Each imports its modules when it is called. `barnabas.cli.console.parameters` puts the option's name in front
+of a ValueError's message.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from barnabas.proxy.edits.version_ranges import Offer
 
 MOST_WORKERS: Final = 64
-"""Processes of one proxy."""
+"""The most worker processes of a proxy."""
 
 SMALLEST_SEGMENT: Final = 1 << 16
-"""Bytes: below that a segment is little more than its beginning."""
+"""Bytes; smaller segments consist mostly of their headers."""
 
 
 def parse_filter(
@@ -35,36 +36,35 @@ def parse_filter(
     Args:
         text: A condition in JMESPath.
         topics: Names of topics by id.
-        note: Gets a warning for each name in the condition that nothing has.
+        note: Gets a warning for each name in the condition that no exchange has.
 
     Raises:
-        Trouble: The condition is none.
+        Trouble: The condition is invalid.
     """
     from barnabas.captures.kafka.filters import doubts, exchange_filter
 
     try:
-        found = exchange_filter(text, topics)
+        condition = exchange_filter(text, topics)
         for doubt in doubts(text):
             note(f"WARNING: --filter: {doubt}")
     except ValueError as problem:
         raise Trouble(f"--filter: {problem}") from None
-    return found
+    return condition
 
 
 def parse_offer(release: str | None, newest: Iterable[str], unstable: bool = False) -> Offer:
-    """Return the versions that clients are offered. Raises Trouble.
+    """Return the API versions that a proxy offers to clients. Raises Trouble.
 
-    Releases before 0.10.0 have no ApiVersions: one of 0.9.0.1 is never answered there, and clients
-    that ask for it only wait. A proxy can't make them clients of that time.
+    Releases before 0.10.0 have no ApiVersions: a client that sends one to them waits without a response.
     """
     from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 
     try:
-        found = parse_newest(newest)
+        newest_versions = parse_newest(newest)
     except ValueError as problem:
         raise Trouble(f"--max-version: {problem}") from None
     try:
-        return Offer(release, found, unstable)
+        return Offer(release, newest_versions, unstable)
     except LookupError as problem:
         raise Trouble(f"--pretend: {problem}") from None
 
@@ -75,13 +75,13 @@ def parse_numbers(text: str) -> tuple[range, ...]:
     >>> parse_numbers("1,4-6")
     (range(1, 2), range(4, 7))
     """
-    found = []
+    ranges = []
     for part in text.split(","):
         parts = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part.strip())
         if parts is None or int(parts[2] or parts[1]) < int(parts[1]):
             raise ValueError(f"{part!r} is no number or range such as 1 or 4-6")
-        found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
-    return tuple(found)
+        ranges.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
+    return tuple(ranges)
 
 
 def parse_rotation(text: str) -> Rotation:

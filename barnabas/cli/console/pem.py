@@ -1,6 +1,6 @@
-"""Files of certificates and keys that a person names: what is wrong with one, in a line that names it.
+"""Files of certificates and keys named by the user: errors name the file and its problem in one line.
 
-`name` is the option, or the variable of the environment, that names the file.
+`name` is the option, or the environment variable, that names the file.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.proxy.network.tls import reason
-from barnabas.trouble import Trouble
+from barnabas.trouble import Trouble, os_errors
 
 
 class Named(NamedTuple):
-    """A file, and what names it."""
+    """A file, and the option or variable that names it."""
 
     name: str
     path: Path
@@ -24,18 +24,15 @@ class Named(NamedTuple):
 
 
 def readable(name: str, path: Path | None) -> None:
-    """Raises Trouble if it can't be read: a message of OpenSSL's would not say which file it is about."""
+    """Raise Trouble, naming the file, if it is unreadable; OpenSSL's message would not name it."""
     if path is None:
         return
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as problem:
-        raise Trouble(f"{name} {path}: {problem.strerror}") from None
+    with os_errors(f"{name} {path}"), path.open("rb"):
+        pass
 
 
 def check_authority(name: str, path: Path | None) -> None:
-    """Raises Trouble if nobody can be checked by the CAs of this file."""
+    """Raise Trouble if a file of CAs can't verify certificates."""
     if path is not None:
         readable(name, path)
         try:
@@ -44,24 +41,33 @@ def check_authority(name: str, path: Path | None) -> None:
             raise Trouble(f"{name} {path}: {why(problem)}") from None
 
 
-def load_pair(context: ssl.SSLContext, certificate: Named, key: Named | None, other: str) -> None:
-    """Load a certificate and its key, if that is in another file; `other` would name it. Raises Trouble."""
+def load_pair(
+    context: ssl.SSLContext, certificate: Named, key: Named | None, key_option: str
+) -> None:
+    """Load a certificate and its key. Raises Trouble.
+
+    Args:
+        context: Gets the certificate and the key.
+        certificate: The file of the certificate.
+        key: The file of the key; None: the key is in the certificate's file.
+        key_option: The option that names the key's file, for an error message.
+    """
     for each in filter(None, (certificate, key)):
         readable(*each)
-    given = " ".join(str(each) for each in (certificate, key) if each is not None)
+    names = " ".join(str(each) for each in (certificate, key) if each is not None)
     try:
         context.load_cert_chain(certificate.path, None if key is None else key.path, password="")
     except OSError as problem:
-        said = why(problem)
+        reason_text = why(problem)
         if isinstance(problem, ssl.SSLError) and problem.reason == "KEY_VALUES_MISMATCH":
-            said = "the key is not the certificate's"
+            reason_text = "the key is not the certificate's"
         elif key is None and isinstance(problem, ssl.SSLError):
-            said += f"; is the key in another file? give {other}"
-        raise Trouble(f"{given}: {said}") from None
+            reason_text += f"; is the key in another file? give {key_option}"
+        raise Trouble(f"{names}: {reason_text}") from None
 
 
 def why(problem: OSError) -> str:
-    """What is wrong with a file of certificates."""
+    """Return what is wrong with a file of certificates."""
     if isinstance(problem, ssl.SSLError):
         if problem.reason in ("NO_START_LINE", "NO_CERTIFICATE_OR_CRL_FOUND", "PEM_LIB", None):
             return "no PEM file of the kind (encrypted keys are not read)"

@@ -1,4 +1,4 @@
-"""Prints exchanges until that fails: what is not written from then on is counted, and traffic goes on."""
+"""Prints exchanges until stdout fails; later exchanges are counted as not printed, and traffic goes on."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from barnabas.plural import plural
 
 
 class Printer:
-    """Exchanges by `show`, one of the output's ways, and lines for the person. Raises no OSError."""
+    """The printer of a proxy's log, which survives a full disk and a closed pipe. It raises no OSError.
+
+    show: A method of the output that prints an exchange.
+    """
 
     def __init__(self, output: Output, show: Callable[[Exchange], None]) -> None:
         self.broken = ""
-        """Why no exchange can be printed any more."""
+        """Why exchanges are not printed any more; empty: they are."""
         self.unwritten = 0
-        """Exchanges that were not printed for it."""
+        """Exchanges that were not printed for this reason."""
         self.shown = 0
         """Exchanges since the last `write`."""
         self._output = output
         self._show = show
 
     def exchange(self, exchange: Exchange) -> None:
-        """Print an exchange; it may wait for `write`."""
+        """Print an exchange, which may be buffered until `write`."""
         self.shown += 1
         if not self.broken:
             try:
@@ -33,7 +36,7 @@ class Printer:
                 self._break(problem)
 
     def write(self) -> int:
-        """Write what waits; how many exchanges were given since the last time."""
+        """Write buffered lines; return the number of exchanges since the last call."""
         if not self.broken:
             try:
                 self._output.flush()
@@ -45,22 +48,24 @@ class Printer:
         return count
 
     def say(self, text: str) -> None:
-        """A line for the person, if anybody is there to be told."""
+        """Print a note for the user, if stderr is open."""
         with contextlib.suppress(OSError):
             self._output.note(text)
 
     def _break(self, problem: OSError) -> None:
-        """Who reads the log is gone, or the disk is full."""
+        """Stop printing: the reader of the log has closed it, or the disk is full."""
         self.broken = f"stdout: {problem.strerror}"
         self.say(f"{self.broken}; exchanges are not printed any more")
 
 
-def not_printed(why: Mapping[str, int]) -> list[str]:
-    """How many exchanges were not printed, by the reason, in words.
+def not_printed(counts: Mapping[str, int]) -> list[str]:
+    """Return a line for each reason why exchanges were not printed, with their number.
 
     >>> not_printed({"stdout: Broken pipe": 2, "too slow": 0})
     ['2 exchanges not printed: stdout: Broken pipe']
     """
     return [
-        f"{plural(count, 'exchange')} not printed: {what}" for what, count in why.items() if count
+        f"{plural(count, 'exchange')} not printed: {reason}"
+        for reason, count in counts.items()
+        if count
     ]

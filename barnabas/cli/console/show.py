@@ -1,10 +1,10 @@
-"""What the terminal shows: one line for each exchange.
+"""The log line of an exchange on a terminal.
 
-`shown` says what a line is to say, `segments` what stands on it and of which kind, and `line` how it fits
-into the width of a terminal; `painting.py` beside puts it into colours. Nothing here reads a clock.
+`log_line_of` takes the values of a line from an exchange, `segments` makes texts of known kinds from them,
+and `line` fits these into the width of a terminal; `painting.py` adds colours. Nothing here reads a clock.
 
-A line begins with the time at which its exchange was over, since that is when it is printed: so the
-clock of a log never goes back, however long a Fetch has waited; the latency tells when it began.
+A line begins with the time at which its exchange ended, since it is printed then: the times of a log never
+decrease, however long a Fetch has waited. The latency shows when the exchange began.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from barnabas.captures.kafka.wording import fit, middle, printable
 from barnabas.cli.console.painting import write
 
 SLOW_MS: Final = 100.0
-"""From this latency on a line is marked as slow ..."""
+"""The latency from which on a line is marked as slow ..."""
 
 SLOW_WAIT_MS: Final = 1000.0
-"""... or from this one, for APIs whose brokers wait on purpose."""
+"""... and for APIs whose brokers wait on purpose."""
 
 WAITING: Final = (1, 11, 14, 78)
-"""Fetch, JoinGroup, SyncGroup, ShareFetch: answered when there is something to say."""
+"""Fetch, JoinGroup, SyncGroup, ShareFetch: brokers delay their responses until they have content."""
 
 GIVING_WAY: Final = (
     ("details", 32),
@@ -39,16 +39,19 @@ GIVING_WAY: Final = (
     ("note", 24),
     ("details", 0),
 )
-"""What gets shorter where a line is too long, in turn, and down to how many cells. The error and the
-latency never do."""
+"""The kinds of segments that are shortened in a line that is too long, in order, and to how many cells.
+
+Error and latency are never shortened.
+"""
 
 PADDED: Final = {"client": 16, "broker": 3, "api": 20}
-"""Cells that segments are padded to where there is no terminal: they may be longer."""
+"""Cells to which segments are padded without a terminal; longer ones stay."""
 
 
 class Columns:
-    """How many cells segments of a terminal's lines are padded to, so that they stand below each other:
-    as many as the longest so far had, within bounds that go by the terminal's width.
+    """The widths to which a terminal's segments are padded, so that columns are aligned.
+
+    A column is as wide as its longest text so far, within bounds that depend on the terminal's width.
 
     >>> columns = Columns()
     >>> columns.put("client", "orders", 80), columns.put("client", "consumer-readers-1", 80)
@@ -61,7 +64,7 @@ class Columns:
         self._cells = {"client": 10, "broker": 2, "api": 17}
 
     def put(self, kind: str, text: str, width: int) -> str:
-        """The text as it stands in its column on a terminal of so many cells."""
+        """Return a text padded or shortened to its column on a terminal of `width` cells."""
         least = self._cells.get(kind)
         if least is None:
             return text
@@ -85,11 +88,11 @@ def _most(kind: str, width: int) -> int:
             return 11
 
 
-class Shown(NamedTuple):
-    """What the line of an exchange says, wherever that is from."""
+class LogLine(NamedTuple):
+    """The values of an exchange's log line."""
 
     end: int
-    """When it was over, in ns since the epoch."""
+    """The end of the exchange, in ns since the epoch."""
     client: str
     broker: int | None
     key: int
@@ -101,12 +104,15 @@ class Shown(NamedTuple):
     latency_ms: float | None
     rules: tuple[str, ...]
     controller: int | None = None
-    """Node id of the controller that was asked in place of a broker."""
+    """Node id of the controller that got the request instead of a broker."""
 
 
-def shown(exchange: Exchange, context: Context | None = None) -> Shown:
-    """What is said of an exchange. context: see `barnabas.captures.kafka.log_line.details`."""
-    return Shown(
+def log_line_of(exchange: Exchange, context: Context | None = None) -> LogLine:
+    """Return the values of an exchange's log line.
+
+    context: See `barnabas.captures.kafka.log_line.details`.
+    """
+    return LogLine(
         exchange.end,
         exchange.client_id or exchange.client_address,
         exchange.broker,
@@ -122,10 +128,10 @@ def shown(exchange: Exchange, context: Context | None = None) -> Shown:
     )
 
 
-def shown_row(row: Mapping[str, Any]) -> Shown:
-    """The same of a row of the control port, see `barnabas.proxy.control.views.exchange`."""
+def log_line_of_row(row: Mapping[str, Any]) -> LogLine:
+    """Return the log line's values of a row of the control port (`barnabas.proxy.control.views.exchange`)."""
     ended = datetime.fromisoformat(row["ended"])
-    return Shown(
+    return LogLine(
         round(ended.timestamp() * 1e6) * 1000,
         row["client_id"] or row["client_address"],
         row["broker"],
@@ -141,22 +147,24 @@ def shown_row(row: Mapping[str, Any]) -> Shown:
 
 
 def _node(broker: int | None, controller: int | None) -> str:
-    """Return the node that was asked in short: a controller's id may be a broker's, too."""
+    """Return the short name of the node that got the request: a controller's id may also be a broker's."""
     if controller is not None:
         return f"c{controller}"
     return "-" if broker is None else f"b{broker}"
 
 
 Segment = tuple[str, str]
-"""A part of a line: what kind it is, a key of STYLES, and its text."""
+"""A part of a line: its kind, a key of STYLES, and its text."""
 
 
-def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
-    """The parts of an exchange's line, in order; those that say nothing are left out.
+def segments(log_line: LogLine, *, zone: tzinfo | None = None) -> list[Segment]:
+    """Return the segments of an exchange's line in order, without empty ones.
 
-    zone: of the time of day, by default the machine's.
+    zone: The time zone of the time of day, by default the machine's.
     """
-    end, client, broker, key, version, api, details, note, error, latency, rules, controller = found
+    end, client, broker, key, version, api, details, note, error, latency, rules, controller = (
+        log_line
+    )
     second, rest = divmod(end // 1_000_000, 1000)
     parts = [
         ("time", f"{_clock(second, zone)}.{rest:03}"),
@@ -186,7 +194,7 @@ def _clock(second: int, zone: tzinfo | None) -> str:
 
 
 def ms(latency: float) -> str:
-    """A latency in ms with three digits that count.
+    """Format a latency in ms with three significant digits.
 
     >>> ms(0.1234), ms(12.34), ms(1234.5)
     ('0.12 ms', '12.3 ms', '1234 ms')
@@ -197,17 +205,21 @@ def ms(latency: float) -> str:
 
 
 def line(
-    found: Shown,
+    log_line: LogLine,
     width: int | None = None,
     columns: Columns | None = None,
     *,
     zone: tzinfo | None = None,
 ) -> list[Segment]:
-    """The line of an exchange in at most `width` cells: details give way first. None: all of it.
+    """Return the segments of an exchange's line in at most `width` cells; details are shortened first.
 
-    columns: those of the lines before it.
+    Args:
+        log_line: The line's values.
+        width: The cells of the terminal; None: any length.
+        columns: The column widths of the preceding lines.
+        zone: The time zone of the time of day, by default the machine's.
     """
-    parts = segments(found, zone=zone)
+    parts = segments(log_line, zone=zone)
     if width is None:
         padded = [(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts]
         return _spaced(padded)
@@ -224,17 +236,17 @@ def line(
 
 
 def plain(parts: Sequence[Segment]) -> str:
-    """What segments say."""
+    """Return the text of segments, without colours."""
     return "".join([text for _, text in parts])
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """Return the number of terminal cells that a text takes."""
     return len(text) if _narrow(text) else cell_len(text)
 
 
 def _narrow(text: str) -> bool:
-    """Whether it has only characters of ASCII, and signs of ours that take one cell, too."""
+    """Check that a text consists of ASCII and of the log's own signs, each of which takes one cell."""
     if text.isascii():
         return True
     signs = (
@@ -253,26 +265,26 @@ _SPACE: Final = ("", " ")
 
 
 def _cut(parts: list[Segment], text: str) -> list[Segment]:
-    """What is left of the parts where the text is all that they may say."""
-    found, at = [], 0
+    """Distribute a shortened text of a line to the kinds of its segments."""
+    shortened, offset = [], 0
     for kind, part in parts:
-        found.append((kind, text[at : at + len(part)]))
-        at += len(part)
-    return found
+        shortened.append((kind, text[offset : offset + len(part)]))
+        offset += len(part)
+    return shortened
 
 
 def _fitting(parts: list[Segment], width: int) -> list[Segment]:
-    """The parts, shorter where they are too long for the width."""
+    """Shorten segments until they fit into the width."""
     over = sum([cells(text) + 1 for _, text in parts]) - 1 - width
     if over <= 0:
         return parts
     for kind, least in GIVING_WAY:
-        for place, (other, before) in enumerate(parts):
+        for index, (other, before) in enumerate(parts):
             if over > 0 and other == kind:
                 size = cells(before)
                 text = _fit(before, max(size - over, min(size, least)))
                 over -= size - cells(text)
-                parts[place] = (kind, text)
+                parts[index] = (kind, text)
     return [(kind, text) for kind, text in parts if text]
 
 
@@ -282,18 +294,20 @@ def _fit(text: str, width: int) -> str:
 
 
 def _middle(text: str, width: int) -> str:
-    """`middle` in cells: of text with wide characters the end goes."""
+    """Shorten a text in its middle; a text with wide characters loses its end."""
     if cells(text) <= width:
         return text
     return middle(text, width) if text.isascii() else set_cell_size(text, width - 1) + "…"
 
 
-def show(console: Console, found: Shown, columns: Columns | None = None) -> None:
-    """Write the line of an exchange: as wide as the terminal, or all of it if there is none. Whoever calls
-    flushes the file."""
-    write(console, line(found, width_of(console), columns))
+def show(console: Console, log_line: LogLine, columns: Columns | None = None) -> None:
+    """Write the line of an exchange: as wide as the terminal, or all of it without one.
+
+    The caller flushes the file.
+    """
+    write(console, line(log_line, width_of(console), columns))
 
 
 def width_of(console: Console) -> int | None:
-    """Into how many cells a line is to fit; None: it may have any length, as there is no terminal."""
+    """Return the cells of the console's terminal; None: no terminal, so lines may have any length."""
     return console.width if console.is_terminal else None

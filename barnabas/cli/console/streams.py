@@ -1,4 +1,4 @@
-"""The three standard streams as every command needs them: open, and willing to take any character."""
+"""The three standard streams, made usable for every command: open, and able to print any character."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 
 
 def make_usable() -> None:
-    """Open to nothing what whoever started this closed, and escape what an encoding lacks.
+    """Open closed standard streams to /dev/null, and escape characters that the encoding lacks.
 
-    The next file or socket would take the number of a closed one: what is printed would go there.
+    Otherwise the next file or socket would get the number of a closed stream, and prints would go there.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -22,7 +22,7 @@ def make_usable() -> None:
 
 
 def say(line: str) -> None:
-    """A last line on stderr; where nobody can write to it the exit code alone tells."""
+    """Print a last line on stderr; if stderr can't be written, the exit code is the only sign."""
     try:
         sys.stderr.write(f"barnabas: {line}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The closing tables: what APIs cost, and what rules have done."""
+"""The closing tables of a proxy: counts and latencies by API, and matches by rule."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.summary.api_stats import Row
 from barnabas.cli.console.show import ms
+from barnabas.cli.console.terminal import plain_table
 
 
 def tally_table(rows: Iterable[Row]) -> Table:
-    """The closing table of APIs: counts, errors and latencies."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("API")
-    for name in ("count", "errors", "p50 ms", "p99 ms", "max ms"):
-        table.add_column(name, justify="right")
+    """Make the closing table of APIs: counts, errors and latencies."""
+    numbers = ("count", "errors", "p50 ms", "p99 ms", "max ms")
+    table = plain_table("API", *numbers, numbers=numbers)
     for row in rows:
         errors = Text("-" if row.errors is None else str(row.errors), "red" if row.errors else "")
         latencies = (row.p50_ms, row.p99_ms, row.max_ms)
@@ -32,7 +31,7 @@ def tally_table(rows: Iterable[Row]) -> Table:
 
 
 class RuleRow(NamedTuple):
-    """What a rule has done."""
+    """The counters of a rule."""
 
     name: str
     matched: int
@@ -42,12 +41,9 @@ class RuleRow(NamedTuple):
 
 
 def rules_table(rules: Iterable[RuleRow]) -> Table:
-    """What rules have done; one that never fired stands out."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("rule")
-    for name in ("matched", "fired", "undecided"):
-        table.add_column(name, justify="right")
-    table.add_column("what")
+    """Make the closing table of rules; names of rules that never fired are yellow."""
+    numbers = ("matched", "fired", "undecided")
+    table = plain_table("rule", *numbers, "what", numbers=numbers)
     for rule in rules:
         table.add_row(
             Text(printable(rule.name), "magenta" if rule.fired else "yellow"),

@@ -34,15 +34,15 @@ def add_breakpoints(app: typer.Typer) -> None:
 
 def breakpoints(
     ctx: typer.Context,
-    one: Annotated[
+    each: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="One of them, with its body.")
     ] = None,
 ) -> None:
     """List the messages that wait at breakpoints."""
-    if one is None:
-        ctx.obj.tell("GET", "/breakpoints", lines.breakpoints)
+    if each is None:
+        ctx.obj.send("GET", "/breakpoints", lines.breakpoints)
     else:
-        _tell(ctx, "GET", one, _shown)
+        _send(ctx, "GET", each, _shown)
 
 
 def decide(
@@ -61,18 +61,20 @@ def decide(
 
     Prints a scenario that does the same again.
     """
-    _tell(ctx, "POST", message, lines.decided, do.encode())
+    _send(ctx, "POST", message, lines.decided, do.encode())
 
 
-def _tell(ctx: typer.Context, method: str, one: str, words: Any, body: bytes | None = None) -> None:
+def _send(
+    ctx: typer.Context, method: str, each: str, words: Any, body: bytes | None = None
+) -> None:
     port: Port = ctx.obj
     try:
-        port.tell(method, f"/breakpoints/{quote(one, safe='')}", words, body)
-    except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
-        said = str(problem).replace(f"GET {PREFIX}/breakpoints", "`barnabas ctl breakpoints`")
-        raise Trouble(said, problem.code) from None
+        port.send(method, f"/breakpoints/{quote(each, safe='')}", words, body)
+    except Trouble as problem:  # its message is written for HTTP clients
+        text = str(problem).replace(f"GET {PREFIX}/breakpoints", "`barnabas ctl breakpoints`")
+        raise Trouble(text, problem.code) from None
 
 
-def _shown(found: Any) -> list[str]:
-    body = found["problem"] or json_text(found["body"], indent=2)
-    return [lines.breakpoint(found), *body.splitlines()]
+def _shown(message: Any) -> list[str]:
+    body = message["problem"] or json_text(message["body"], indent=2)
+    return [lines.breakpoint(message), *body.splitlines()]

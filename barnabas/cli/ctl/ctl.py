@@ -13,7 +13,7 @@ from barnabas.api_version import PREFIX
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import Filter
 from barnabas.cli.ctl.breakpoints import add_breakpoints
-from barnabas.cli.ctl.port import AnyOrder, Port, read, told
+from barnabas.cli.ctl.port import AnyOrder, Port, port_errors, read
 from barnabas.plural import plural
 from barnabas.proxy.control import lines
 from barnabas.trouble import FINE, Trouble
@@ -55,14 +55,14 @@ def connect(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Where to, for all commands."""
+    """Keep the address and the token of the control port for all commands."""
     ctx.obj = Port(control, token, token_file, as_json)
 
 
 @ctl_app.command(epilog=examples("barnabas ctl status", "barnabas ctl status --json | jq .capture"))
 def status(ctx: typer.Context) -> None:
     """Show the proxy as a whole: listeners, counts, capture."""
-    ctx.obj.tell("GET", "/status", lines.status)
+    ctx.obj.send("GET", "/status", lines.status)
 
 
 @ctl_app.command(
@@ -72,7 +72,7 @@ def status(ctx: typer.Context) -> None:
 )
 def connections(ctx: typer.Context) -> None:
     """List the connections that are open."""
-    ctx.obj.tell("GET", "/connections", lines.connections)
+    ctx.obj.send("GET", "/connections", lines.connections)
 
 
 @ctl_app.command(
@@ -90,27 +90,27 @@ def exchanges(
     only: Filter = None,
 ) -> None:
     """Print the last exchanges, or those to come until Ctrl-C, as the log does."""
-    from barnabas.cli.console.show import Columns, show, shown_row
+    from barnabas.cli.console.show import Columns, log_line_of_row, show
     from barnabas.cli.console.terminal import Terminal
 
     port: Port = ctx.obj
     out, columns = Terminal(), Columns()
 
-    def each(found: dict[str, Any]) -> None:
-        port.print(found, lambda: show(out, shown_row(found), columns))
+    def each(row: dict[str, Any]) -> None:
+        port.print(row, lambda: show(out, log_line_of_row(row), columns))
 
-    wanted: dict[str, str | int] = {} if only is None else {"filter": only}
+    query: dict[str, str | int] = {} if only is None else {"filter": only}
     if not follow:
-        for found in port.ask("GET", f"/exchanges?{urlencode({**wanted, 'last': last})}"):
-            each(found)
+        for row in port.ask("GET", f"/exchanges?{urlencode({**query, 'last': last})}"):
+            each(row)
         return
     try:
-        with told():
-            for name, found in port.client.events(f"/exchanges/stream?{urlencode(wanted)}"):
+        with port_errors():
+            for name, row in port.client.events(f"/exchanges/stream?{urlencode(query)}"):
                 if name == "exchange":
-                    each(found)
+                    each(row)
                 else:
-                    lost = plural(found["count"], "exchange")
+                    lost = plural(row["count"], "exchange")
                     sys.stderr.write(f"{lost} lost: this reader is too slow\n")
     except KeyboardInterrupt:
         raise typer.Exit(FINE) from None
@@ -124,7 +124,7 @@ def exchanges(
 )
 def scenario_get(ctx: typer.Context) -> None:
     """Print the scenario; with --json also what its rules have done."""
-    ctx.obj.tell("GET", "/scenario", lambda found: found["text"].splitlines())
+    ctx.obj.send("GET", "/scenario", lambda response: response["text"].splitlines())
 
 
 @scenario_app.command(
@@ -139,7 +139,7 @@ def scenario_set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
 ) -> None:
     """Replace the scenario, for all connections at once; a wrong one changes nothing."""
-    ctx.obj.tell("PUT", "/scenario", lines.rules, read(file))
+    ctx.obj.send("PUT", "/scenario", lines.rules, read(file))
 
 
 @rule_app.command(
@@ -154,12 +154,12 @@ def rule_list(ctx: typer.Context) -> None:
     from barnabas.cli.console.terminal import Terminal
 
     port: Port = ctx.obj
-    found = port.ask("GET", "/scenario")["rules"]
-    rows = [RuleRow(*(row[name] for name in RuleRow._fields)) for row in found]
+    rule_rows = port.ask("GET", "/scenario")["rules"]
+    rows = [RuleRow(*(row[name] for name in RuleRow._fields)) for row in rule_rows]
     if rows:
-        port.print(found, lambda: Terminal().show_table(rules_table(rows)))
+        port.print(rule_rows, lambda: Terminal().show_table(rules_table(rows)))
     else:
-        port.show(found, ["no rules"])
+        port.show(rule_rows, ["no rules"])
 
 
 @rule_app.command(
@@ -174,7 +174,7 @@ def rule_add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
 ) -> None:
     """Add a rule behind the others."""
-    ctx.obj.tell("POST", "/scenario/rules", lines.rules, read(file))
+    ctx.obj.send("POST", "/scenario/rules", lines.rules, read(file))
 
 
 RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]
@@ -188,7 +188,7 @@ RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name."
 )
 def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     """Remove a rule; the frames that it holds leave in order."""
-    ctx.obj.tell("DELETE", f"/scenario/rules/{quote(name, safe='')}", lines.rules)
+    ctx.obj.send("DELETE", f"/scenario/rules/{quote(name, safe='')}", lines.rules)
 
 
 @rule_app.command(
@@ -213,9 +213,9 @@ def rule_release(ctx: typer.Context, name: RuleName) -> None:
     _act(ctx, name, "release")
 
 
-def _act(ctx: typer.Context, name: str, what: str) -> None:
-    path = f"/scenario/rules/{quote(name, safe='')}/{what}"
-    ctx.obj.tell("POST", path, lambda found: [lines.rule(found)])
+def _act(ctx: typer.Context, name: str, action: str) -> None:
+    path = f"/scenario/rules/{quote(name, safe='')}/{action}"
+    ctx.obj.send("POST", path, lambda response: [lines.rule(response)])
 
 
 Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl connections`.")]
@@ -251,13 +251,13 @@ def close(ctx: typer.Context, number: Number) -> None:
     _steer(ctx, number, "close")
 
 
-def _steer(ctx: typer.Context, number: int, what: str) -> None:
-    path = f"/connections/{number}/{what}"
+def _steer(ctx: typer.Context, number: int, action: str) -> None:
+    path = f"/connections/{number}/{action}"
     try:
-        ctx.obj.tell("POST", path, lambda found: [lines.connection(found)])
-    except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
-        said = str(problem).replace(f"GET {PREFIX}/connections", "`barnabas ctl connections`")
-        raise Trouble(said, problem.code) from None
+        ctx.obj.send("POST", path, lambda response: [lines.connection(response)])
+    except Trouble as problem:  # its message is written for HTTP clients
+        text = str(problem).replace(f"GET {PREFIX}/connections", "`barnabas ctl connections`")
+        raise Trouble(text, problem.code) from None
 
 
 add_breakpoints(ctl_app)
@@ -270,12 +270,12 @@ add_breakpoints(ctl_app)
 )
 def drain(ctx: typer.Context) -> None:
     """Stop the proxy as SIGTERM does: what is under way finishes first."""
-    ctx.obj.tell("POST", "/drain", lambda _: ["the proxy drains and stops"])
+    ctx.obj.send("POST", "/drain", lambda _: ["the proxy drains and stops"])
 
 
 @ctl_app.command(epilog=examples("barnabas ctl metrics", "barnabas ctl metrics | grep latency"))
 def metrics(ctx: typer.Context) -> None:
     """Print the metrics in Prometheus' text format."""
     port: Port = ctx.obj
-    with told():
+    with port_errors():
         sys.stdout.write(port.client.text("GET", "/metrics"))

@@ -1,4 +1,4 @@
-"""Where `barnabas ctl` finds a control port, and how it shows what that says."""
+"""The control port as `barnabas ctl` finds it, and the printing of its responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from barnabas.addresses import parse_address
 from barnabas.cli.console.help import Group
 from barnabas.cli.console.json_text import json_text
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import COULD_NOT_RUN, Trouble, os_errors
 
 if TYPE_CHECKING:
     from barnabas.control_client import Client
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A control port as the command line names it, and how its answers are shown."""
+    """The control port of the command line, and the format in which its responses are printed."""
 
     control: str | None
     token: str | None
@@ -30,7 +30,7 @@ class Port:
 
     @property
     def client(self) -> Client:
-        """The client for it. Raises Trouble if it is not named, or its token can't be read."""
+        """Return the port's client. Raises Trouble if the address is missing or the token is unavailable."""
         from barnabas.control_client import Client
 
         if self.control is None:
@@ -47,43 +47,46 @@ class Port:
         return Client(parse_address(self.control), token)
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
-        """Send a request; the JSON that comes back. Raises Trouble."""
-        with told():
+        """Send a request and return the JSON of the response. Raises Trouble."""
+        with port_errors():
             return self.client.ask(method, path, body)
 
-    def tell(
+    def send(
         self,
         method: str,
         path: str,
         words: Callable[[Any], Iterable[str]],
         body: bytes | None = None,
     ) -> None:
-        """Send a request, and show what comes back, to a person in these words. Raises Trouble."""
-        found = self.ask(method, path, body)
-        self.show(found, words(found))
+        """Send a request and print the response. Raises Trouble.
 
-    def show(self, found: Any, text: Iterable[str]) -> None:
-        """Print what came back, as JSON or as lines for a person."""
+        words: Makes the lines for output that is not JSON.
+        """
+        response = self.ask(method, path, body)
+        self.show(response, words(response))
+
+    def show(self, response: Any, text: Iterable[str]) -> None:
+        """Print a response as JSON or as these lines."""
         from barnabas.captures.kafka.wording import printable
 
         def lines() -> None:
             for line in map(printable, text):
                 sys.stdout.write(line + "\n")
 
-        self.print(found, lines)
+        self.print(response, lines)
 
-    def print(self, found: Any, show: Callable[[], None]) -> None:
-        """Print what came back as JSON, or let it be shown to a person."""
+    def print(self, response: Any, show: Callable[[], None]) -> None:
+        """Print a response as JSON, or call `show`."""
         if self.as_json:
-            sys.stdout.write(json_text(found) + "\n")
+            sys.stdout.write(json_text(response) + "\n")
         else:
             show()
         sys.stdout.flush()
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """What the client raises, as Trouble."""
+def port_errors() -> Iterator[None]:
+    """Raise the errors of the control port's client as Trouble."""
     from barnabas.control_client import Refused, Unreachable
 
     try:
@@ -95,32 +98,30 @@ def told() -> Iterator[None]:
 
 
 OWN: Final = ("--control", "--token", "--token-file")
-"""The options of the group that take a value."""
+"""The group's options with a value."""
 
 
 class AnyOrder(Group):
-    """Takes the group's own options behind the command too: `ctl status --json`."""
+    """A group whose own options may also follow the command: `ctl status --json`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Sort them: those of the group first. Behind `--` nothing is an option."""
-        own: list[str] = []
-        rest: list[str] = []
+        """Move the group's options to the front. After `--` nothing is an option."""
+        group_words: list[str] = []
+        other_words: list[str] = []
         words = iter(args)
         for word in words:
             if word == "--":
-                rest += [word, *words]
+                other_words += [word, *words]
             elif word == "--json" or word.partition("=")[0] in OWN:
-                own.append(word)
+                group_words.append(word)
                 if word in OWN:
-                    own += islice(words, 1)
+                    group_words += islice(words, 1)
             else:
-                rest.append(word)
-        return super().parse_args(ctx, [*own, *rest])
+                other_words.append(word)
+        return super().parse_args(ctx, [*group_words, *other_words])
 
 
 def read(file: Path) -> bytes:
-    """What is in a file; `-` is stdin. Raises Trouble."""
-    try:
+    """Return the bytes of a file; `-` is stdin. Raises Trouble."""
+    with os_errors(f"can't read {file}"):
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as problem:
-        raise Trouble(f"can't read {file}: {problem.strerror}") from None

@@ -32,14 +32,14 @@ from barnabas.proxy.scenario.file import load
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 HOLD: Final = "a commit behind a heartbeat"
-"""The rule whose effect is looked up."""
+"""The rule whose effect a claim checks."""
 
 SCENARIO: Final = Path(__file__).with_name("scenario.yaml")
 
 
-def demo(capture: Path, output: Output | None = None) -> int:
-    """Run it; returns the exit code: 0 only if every claim is a PASS."""
-    output = output or Output()
+def demo(capture: Path) -> int:
+    """Run the demo; return the exit code, FINE if every claim holds. Raises Trouble."""
+    output = Output()
     try:
         import aiokafka  # noqa: F401
         import confluent_kafka  # noqa: F401
@@ -64,14 +64,14 @@ def demo(capture: Path, output: Output | None = None) -> int:
             )
             with proxy:
                 output.flag = lambda exchange: proxy.proxy.note(undecodable(exchange))
-                seen = _run(proxy.bootstrap, printer.say)
-    except TimeoutError as problem:  # an OSError, too
+                observed = _run(proxy.bootstrap, printer.say)
+    except TimeoutError as problem:  # a subclass of OSError
         raise Trouble(f"the demo did not finish: {problem}", COULD_NOT_RUN) from None
     except OSError as problem:
         raise Trouble(
             f"can't write {capture}: {problem.strerror}; choose another --capture"
         ) from None
-    claims = list(_claims(seen, proxy, exchanges, capture))
+    claims = list(_claims(observed, proxy, exchanges, capture))
     output.note("")
     remarks = [*output.remarks(), *not_printed({printer.broken: printer.unwritten})]
     output.summary(replace(report(proxy.proxy), capture=None), remarks, output.undecoded)
@@ -107,8 +107,8 @@ def _cluster() -> Iterator[str]:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
 
-class Seen(NamedTuple):
-    """What the clients sent and what arrived, by topic; who got how much; which brokers they know."""
+class Observed(NamedTuple):
+    """The records that clients sent and received, by topic, and the brokers that they know."""
 
     sent: dict[str, Received]
     received: dict[str, Received]
@@ -116,8 +116,8 @@ class Seen(NamedTuple):
     known: set[tuple[str, int]]
 
 
-def _run(at: str, say: Callable[[str], None]) -> Seen:
-    """The clients at work."""
+def _run(at: str, say: Callable[[str], None]) -> Observed:
+    """Run the clients."""
     say("- confluent-kafka: an idempotent producer sends 200 records to orders")
     idempotent = {"enable.idempotence": True}
     orders = produce(at, "orders", _values("order", 0, 200), **idempotent)
@@ -131,17 +131,19 @@ def _run(at: str, say: Callable[[str], None]) -> Seen:
         return 400
 
     say("- confluent-kafka: a consumer group reads orders and commits asynchronously")
-    orders_read, one, two = consume_with_rebalance(at, "orders-service", "orders", more)
+    orders_read, first_count, second_count = consume_with_rebalance(
+        at, "orders-service", "orders", more
+    )
     say("- confluent-kafka: a producer that is not idempotent sends 400 records to payments")
     small_batches = {"batch.num.messages": 20, "linger.ms": 1}
     payments = produce(at, "payments", _values("payment", 0, 400), partitions=1, **small_batches)
     payments_read = consume_once(at, "payments", 400)
     say("- aiokafka: produces 200 records to clicks and reads them in a group")
     clicks, clicks_read = aiokafka_round(at, "clicks", _values("click", 0, 200))
-    return Seen(
+    return Observed(
         {"orders": orders, "payments": payments, "clicks": clicks},
         {"orders": orders_read, "payments": payments_read, "clicks": clicks_read},
-        (one, two),
+        (first_count, second_count),
         brokers_known(at),
     )
 
@@ -151,17 +153,20 @@ def _values(name: str, first: int, end: int) -> list[str]:
 
 
 def _claims(
-    seen: Seen, proxy: Harness, exchanges: list[Exchange], capture: Path
+    observed: Observed, proxy: Harness, exchanges: list[Exchange], capture: Path
 ) -> Iterator[Claim]:
-    """What can be claimed when all is over."""
-    for topic, sent in seen.sent.items():
-        yield all_arrived(topic, sent, seen.received[topic])
+    """Yield the claims about the run."""
+    for topic, sent in observed.sent.items():
+        yield all_arrived(topic, sent, observed.received[topic])
     for topic in ("orders", "clicks"):
-        yield in_order(topic, seen.sent[topic], seen.received[topic])
-    yield in_log_order("payments", exchanges, seen.sent["payments"], seen.received["payments"])
-    one, two = seen.members
+        yield in_order(topic, observed.sent[topic], observed.received[topic])
+    yield in_log_order(
+        "payments", exchanges, observed.sent["payments"], observed.received["payments"]
+    )
+    first_count, second_count = observed.members
     yield Claim(
-        f"orders: both members of the group consumed, {one} and {two} records", one > 0 < two
+        f"orders: both members of the group consumed, {first_count} and {second_count} records",
+        first_count > 0 < second_count,
     )
     commit, heartbeat = _overtaken(exchanges)
     yield Claim(
@@ -170,23 +175,23 @@ def _claims(
     )
     ours = {node.listen for node in proxy.proxy.topology.nodes.values()}
     yield Claim(
-        f"addresses: clients know {len(seen.known)} brokers, each by the proxy's address",
-        seen.known == ours,
+        f"addresses: clients know {len(observed.known)} brokers, each by the proxy's address",
+        observed.known == ours,
     )
     fired = sum(rule.fired > 0 for rule in proxy.rules.rules)
     yield Claim(
         f"rules: {fired} of {len(proxy.rules.rules)} fired", fired == len(proxy.rules.rules)
     )
     read = [exchange.row() for exchange in Conversations().exchanges(CaptureReader(capture))]
-    shown = [exchange.row() for exchange in exchanges]
+    logged = [exchange.row() for exchange in exchanges]
     yield Claim(
-        f"capture: decoding it gives the same {len(shown)} exchanges as the live log",
-        sorted(map(str, read)) == sorted(map(str, shown)),
+        f"capture: decoding it gives the same {len(logged)} exchanges as the live log",
+        sorted(map(str, read)) == sorted(map(str, logged)),
     )
 
 
 def _overtaken(exchanges: list[Exchange]) -> tuple[Exchange | None, Exchange | None]:
-    """The commit that was held, and a heartbeat of the same connection that was sent while it was.
+    """Return the held commit, and a heartbeat of its connection that was sent meanwhile.
 
     The commit left when the broker got it: `latency - broker_ms` after it arrived.
     """
@@ -194,12 +199,12 @@ def _overtaken(exchanges: list[Exchange]) -> tuple[Exchange | None, Exchange | N
     commit = held[0] if held else None
     if commit is None or commit.latency_ms is None or commit.broker_ms is None:
         return None, None
-    # it leaves right behind the heartbeat, at the same ns: leave room for what floats round off
-    left = commit.ts + round((commit.latency_ms - commit.broker_ms) * 1e6) + 1000
+    # the commit leaves right after the heartbeat, in the same ns: add the rounding error of floats
+    sent_at = commit.ts + round((commit.latency_ms - commit.broker_ms) * 1e6) + 1000
     for exchange in exchanges:
         same = exchange.connection == commit.connection and exchange.api == "Heartbeat"
-        # both may have come at once: the client's correlation ids tell which one it sent first
+        # both may have arrived at once: correlation ids have the order in which the client sent them
         later = exchange.correlation_id > commit.correlation_id
-        if same and later and commit.ts <= exchange.ts <= left:
+        if same and later and commit.ts <= exchange.ts <= sent_at:
             return commit, exchange
     return commit, None

@@ -1,4 +1,4 @@
-"""What the demo claims at its end, and whether it held."""
+"""The claims of the demo, and whether they hold."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from barnabas.specs import records
 
 
 class Claim(NamedTuple):
-    """A sentence, whether it is true, and what was seen."""
+    """A sentence with the observed numbers, and whether it is true."""
 
     text: str
     held: bool
 
 
 def all_arrived(topic: str, sent: Received, received: Received) -> Claim:
-    """Every record that was sent arrived; those that came twice are counted."""
-    wanted = {value for values in sent.values() for value in values}
+    """Check that every record that was sent arrived; count those that arrived twice."""
+    expected = {value for values in sent.values() for value in values}
     counts = Counter(value for values in received.values() for value in values)
-    again = sum(count - 1 for count in counts.values())
-    text = f"{topic}: all {len(wanted)} records produced were consumed"
-    text += f", {again} of them twice because of the rebalance" if again else ", each once"
-    return Claim(text, set(counts) == wanted)
+    duplicates = sum(count - 1 for count in counts.values())
+    text = f"{topic}: all {len(expected)} records produced were consumed"
+    text += (
+        f", {duplicates} of them twice because of the rebalance" if duplicates else ", each once"
+    )
+    return Claim(text, set(counts) == expected)
 
 
 def in_order(topic: str, sent: Received, received: Received) -> Claim:
-    """In each partition records first arrived in the order in which they were sent."""
+    """Check that the records of each partition first arrived in the order in which they were sent."""
     firsts = {partition: list(dict.fromkeys(values)) for partition, values in received.items()}
     text = f"{topic}: consumed in the order in which they were produced, in each of {len(sent)} partitions"
     return Claim(text, firsts == sent)
@@ -38,7 +40,7 @@ def in_order(topic: str, sent: Received, received: Received) -> Claim:
 def in_log_order(
     topic: str, exchanges: Iterable[Exchange], sent: Received, received: Received
 ) -> Claim:
-    """The order in which records arrived is that of the offsets that Produce was answered with."""
+    """Check that records arrived in the order of the offsets in the Produce responses."""
     batches: dict[int, list[tuple[int, list[str]]]] = {}
     for exchange in exchanges:
         if exchange.api != "Produce" or exchange.client_id != topic or not exchange.response:
@@ -58,13 +60,13 @@ def in_log_order(
                 index = partition["index"]
                 batches.setdefault(index, []).append((offsets[index], values))
     expected = {
-        partition: [value for _, values in sorted(found) for value in values]
-        for partition, found in batches.items()
+        partition: [value for _, values in sorted(batch_values) for value in values]
+        for partition, batch_values in batches.items()
     }
     moved = sum(
-        one != other
+        sent_value != received_value
         for partition, values in sent.items()
-        for one, other in zip(values, received.get(partition, ()), strict=False)
+        for sent_value, received_value in zip(values, received.get(partition, ()), strict=False)
     )
     text = (
         f"{topic}: {moved} of {sum(map(len, sent.values()))} records reordered; consumed in the order in "

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 Received = dict[int, list[str]]
-"""Partition -> the values in the order in which they arrived."""
+"""The values by partition, in the order in which they arrived."""
 
 DEADLINE: Final = 20.0
-"""Seconds after which a step gives up; it takes a few."""
+"""Seconds after which a step fails; usually it takes a few."""
 
 
 def produce(
     bootstrap: str, topic: str, values: Iterable[str], *, partitions: int = 4, **settings: Any
 ) -> Received:
-    """Send values with confluent-kafka; partition -> values in the order in which they were sent."""
+    """Send values with confluent-kafka; return them by partition in the order in which they were sent."""
     from confluent_kafka import Producer
 
     sent: Received = defaultdict(list)
@@ -29,23 +29,25 @@ def produce(
         partition = number % partitions
         producer.produce(topic, value=value, key=f"key-{number}", partition=partition)
         sent[partition].append(value)
-    left = producer.flush(DEADLINE)
-    if left:
-        raise TimeoutError(f"{left} records of {topic} were not acknowledged in {DEADLINE:g} s")
+    unacknowledged = producer.flush(DEADLINE)
+    if unacknowledged:
+        raise TimeoutError(
+            f"{unacknowledged} records of {topic} were not acknowledged in {DEADLINE:g} s"
+        )
     return dict(sent)
 
 
 def brokers_known(bootstrap: str) -> set[tuple[str, int]]:
-    """The brokers' addresses as a client learns them."""
+    """Return the brokers' addresses as a client learns them."""
     from confluent_kafka.admin import AdminClient
 
     admin = AdminClient({"bootstrap.servers": bootstrap, "client.id": "demo", "log_level": 0})
-    found = admin.list_topics(timeout=DEADLINE).brokers.values()
-    return {(broker.host, broker.port) for broker in found}
+    brokers = admin.list_topics(timeout=DEADLINE).brokers.values()
+    return {(broker.host, broker.port) for broker in brokers}
 
 
-class _Seen:
-    """What the members of a group received."""
+class _GroupReceipts:
+    """The records that the members of a group received."""
 
     def __init__(self) -> None:
         self.received: Received = defaultdict(list)
@@ -53,9 +55,9 @@ class _Seen:
         self.counts = [0, 0]
 
     def add(self, member: int, messages: Sequence[Any]) -> None:
-        """Take what a member received."""
+        """Count the records that a member received."""
         for message in messages:
-            if message.error():  # the client goes on by itself
+            if message.error():  # the client retries by itself
                 continue
             value = message.value().decode()
             self.received[message.partition()].append(value)
@@ -66,10 +68,18 @@ class _Seen:
 def consume_with_rebalance(
     bootstrap: str, group: str, topic: str, more: Callable[[], int]
 ) -> tuple[Received, int, int]:
-    """A group of one member, and of two when half is read; commits are asynchronous.
+    """Consume a topic in a group of one member, then of two, with asynchronous commits.
 
-    `more` sends what is to be read by both and returns how many records there are in all. Returns
-    what arrived, and how many records each member got.
+    The second member joins after 100 records.
+
+    Args:
+        bootstrap: The proxy's address.
+        group: The group's id.
+        topic: The topic.
+        more: Sends records for both members, and returns the number of all records.
+
+    Returns:
+        The values by partition, and how many records each member received.
     """
     from confluent_kafka import Consumer
 
@@ -81,8 +91,8 @@ def consume_with_rebalance(
                 "group.id": group,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
-                # the mock cluster ends a rebalance 1 s before the session would time out: members learn of
-                # it by a heartbeat, and who comes too late begins the next one
+                # the mock cluster ends a rebalance 1 s before the session times out: members learn of it by
+                # a heartbeat, and a member that joins too late starts the next rebalance
                 "session.timeout.ms": 2000,
                 "heartbeat.interval.ms": 300,
                 "partition.assignment.strategy": "range",
@@ -91,36 +101,38 @@ def consume_with_rebalance(
             }
         )
 
-    seen = _Seen()
+    received = _GroupReceipts()
     members = [member(f"{topic}-a")]
     members[0].subscribe([topic])
-    wanted = None
+    total = None
     end = time.monotonic() + DEADLINE
     try:
         while (
-            wanted is None or len(seen.values) < wanted or (len(members) > 1 and not seen.counts[1])
+            total is None
+            or len(received.values) < total
+            or (len(members) > 1 and not received.counts[1])
         ):
             if time.monotonic() > end:
                 raise TimeoutError(
-                    f"{len(seen.values)} of {wanted} records arrived in {DEADLINE:g} s"
+                    f"{len(received.values)} of {total} records arrived in {DEADLINE:g} s"
                 )
             for index, consumer in enumerate(members):
                 messages = consumer.consume(50, timeout=0.05)
-                seen.add(index, messages)
+                received.add(index, messages)
                 if messages:
                     consumer.commit(asynchronous=True)
-            if len(members) == 1 and len(seen.values) >= 100:
+            if len(members) == 1 and len(received.values) >= 100:
                 members.append(member(f"{topic}-b"))
                 members[1].subscribe([topic])
-            elif wanted is None and len(members) == 2 and members[1].assignment():
-                wanted = more()
+            elif total is None and len(members) == 2 and members[1].assignment():
+                total = more()
     finally:
         for consumer in members:
             consumer.close()
-    return dict(seen.received), seen.counts[0], seen.counts[1]
+    return dict(received.received), received.counts[0], received.counts[1]
 
 
-def consume_once(bootstrap: str, topic: str, wanted: int) -> Received:
+def consume_once(bootstrap: str, topic: str, total: int) -> Received:
     """Read a topic's partitions from their beginnings, without a group."""
     from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
@@ -139,9 +151,9 @@ def consume_once(bootstrap: str, topic: str, wanted: int) -> Received:
     end = time.monotonic() + DEADLINE
     try:
         consumer.assign([TopicPartition(topic, p, OFFSET_BEGINNING) for p in range(4)])
-        while count < wanted:
+        while count < total:
             if time.monotonic() > end:
-                raise TimeoutError(f"{count} of {wanted} records arrived in {DEADLINE:g} s")
+                raise TimeoutError(f"{count} of {total} records arrived in {DEADLINE:g} s")
             for message in consumer.consume(100, timeout=0.1):
                 if not message.error():
                     received[message.partition()].append(message.value().decode())
@@ -152,7 +164,7 @@ def consume_once(bootstrap: str, topic: str, wanted: int) -> Received:
 
 
 def aiokafka_round(bootstrap: str, topic: str, values: list[str]) -> tuple[Received, Received]:
-    """Produce and consume in a group with aiokafka; (what was sent, what arrived)."""
+    """Produce and consume in a group with aiokafka; return what was sent and what arrived."""
     return asyncio.run(_aiokafka_round(bootstrap, topic, values))
 
 

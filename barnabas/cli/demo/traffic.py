@@ -1,7 +1,7 @@
-"""Traffic without an end for `barnabas demo --web`: writers, a group whose second member comes and goes,
-transactions.
+"""Endless traffic for `barnabas demo --web`: producers, transactions, and a group with a temporary member.
 
-A process of its own, which ends with its stdin: python -m barnabas.cli.demo.traffic HOST:PORT"""
+It runs in a process of its own: python -m barnabas.cli.demo.traffic HOST:PORT
+"""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Final
 
-from barnabas.cli.console.until_eof import stop_at_eof
-
 STAY: Final = 15.0
-"""Seconds that the second member of the group stays, and is away."""
+"""Seconds for which the second member of the group is present, and then absent."""
 
 
 def main(bootstrap: str) -> None:
-    """Run until stdin ends."""
-    stop_at_eof()
+    """Produce and consume until a signal ends the process."""
     common = {"bootstrap.servers": bootstrap, "log_level": 0}
     parts: tuple[Callable[[dict[str, Any]], None], ...] = (
         lambda it: _write(it, "orders", 0.1, {"enable.idempotence": True}),

@@ -1,1 +1,1 @@
-"""`barnabas experiment`."""
+"""`barnabas experiment`: measurements of real brokers and clients, and their reports."""

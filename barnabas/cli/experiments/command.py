@@ -1,4 +1,4 @@
-"""`barnabas experiment`: questions put to real systems, and what came of them."""
+"""`barnabas experiment`: measurements of real brokers and clients, and their reports."""
 
 from __future__ import annotations
 

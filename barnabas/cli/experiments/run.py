@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.progress import progress_bar
+from barnabas.cli.console.terminal import Terminal, plain_table
 from barnabas.experiments.experiment import Bench, Between, Experiment
 from barnabas.experiments.registry import experiment, names
 from barnabas.location import ROOT
@@ -26,16 +26,16 @@ from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.plugins import usable
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble, os_errors
 from barnabas.version import version
 
 FORMAT = 1
-"""Of the JSON files."""
+"""The version of the JSON files."""
 
 BUSY = "the machine had other work when this began: figures of time are no result"
 
 LIMIT = 64 << 20
-"""Bytes of such a file that are read at most."""
+"""The most bytes of a JSON file."""
 
 
 def listing(*, as_json: bool = False) -> None:
@@ -43,49 +43,43 @@ def listing(*, as_json: bool = False) -> None:
 
     Raises Trouble after the last one if a package adds an unusable experiment.
     """
-    found, reasons = usable(names(), experiment)
+    experiments, reasons = usable(names(), experiment)
     if as_json:
-        for name, one in found.items():
-            print(json_text({"name": name, "question": one.question, "versions": one.versions}))
+        for name, each in experiments.items():
+            print(json_text({"name": name, "question": each.question, "versions": each.versions}))
     else:
-        _table(found)
+        _table(experiments)
     if reasons:
         raise Trouble("; ".join(reasons.values()))
 
 
-def _table(found: dict[str, Experiment]) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("name", no_wrap=True)
-    table.add_column("question")
-    table.add_column("Kafka")
-    for name, one in found.items():
-        table.add_row(name, one.question, ", ".join(one.versions) or "built-in peers")
+def _table(experiments: dict[str, Experiment]) -> None:
+    table = plain_table("name", "question", "Kafka", unbroken=("name",))
+    table.padding = (0, 2, 0, 0)
+    for name, each in experiments.items():
+        table.add_row(name, each.question, ", ".join(each.versions) or "built-in peers")
     Terminal().show_table(table)
 
 
 def run(name: str, out: Path, *, short: bool) -> int:
     """Run an experiment and write its files; return 1 if the machine was too busy. Raises Trouble."""
-    found = _known(name)
+    chosen = _known(name)
     output = Output()
-    try:
+    with os_errors(f"--out {out}"):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise Trouble(f"--out {out}: {problem.strerror}") from None
     begun, load = datetime.now(UTC), os.getloadavg()[0]
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
         tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True) as folder,
-        Progress(
-            *columns, console=output.err, transient=True, disable=not output.err.is_terminal
-        ) as progress,
+        progress_bar(output, *columns) as progress,
     ):
         task = progress.add_task("starting brokers", total=1)
 
-        def step(done: int, total: int, what: str) -> None:
-            progress.update(task, completed=done, total=total, description=what)
+        def step(done: int, total: int, description: str) -> None:
+            progress.update(task, completed=done, total=total, description=description)
 
         try:
-            measured = found.run(Bench(_proxy, Path(folder), short, step))
+            measured = chosen.run(Bench(_proxy, Path(folder), short, step))
         except (UnavailableError, UnavailableClientError, BootError, Ended, OSError) as problem:
             raise Trouble(f"{name}: {problem}", COULD_NOT_RUN) from None
     document = {
@@ -94,18 +88,18 @@ def run(name: str, out: Path, *, short: bool) -> int:
         "date": begun.date().isoformat(),
         "minutes": round((datetime.now(UTC) - begun).total_seconds() / 60, 1),
         "short": short,
-        "versions": {"barnabas": version(), "commit": commit(), "kafka": found.versions},
+        "versions": {"barnabas": version(), "commit": commit(), "kafka": chosen.versions},
         "machine": {
             "cores": os.cpu_count(),
-            "load": [round(one, 1) for one in (load, os.getloadavg()[0])],
+            "load": [round(average, 1) for average in (load, os.getloadavg()[0])],
             "nice": os.getpriority(os.PRIO_PROCESS, 0),
             "python": platform.python_version(),
         },
         "measured": measured,
     }
     (out / f"{name}.json").write_text(_lines(document, 3) + "\n")
-    (out / f"{name}.md").write_text(text(found, document))
-    for file, plot in plots(found, document).items():
+    (out / f"{name}.md").write_text(text(chosen, document))
+    for file, plot in plots(chosen, document).items():
         (out / file).write_text(plot)
     output.out.print(f"{out / name}.md")
     if busy(document):
@@ -120,11 +114,11 @@ def commit() -> str | None:
     >>> commit() != ""
     True
     """
-    asked = ("rev-parse", "--short=8", "HEAD"), ("status", "--porcelain", "--untracked-files=no")
+    options = ("rev-parse", "--short=8", "HEAD"), ("status", "--porcelain", "--untracked-files=no")
     try:
         hash_, changed = (
             subprocess.check_output(["git", *line], cwd=ROOT, stderr=subprocess.DEVNULL, text=True)  # noqa: S603, S607
-            for line in asked
+            for line in options
         )
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -132,7 +126,7 @@ def commit() -> str | None:
 
 
 def busy(document: dict[str, Any]) -> bool:
-    """Check whether the machine had more work than cores when a measurement began.
+    """Check whether the load exceeded the cores when a measurement began.
 
     >>> busy({"machine": {"cores": 2, "load": [2.6, 9.9]}, "short": False})
     True
@@ -143,38 +137,36 @@ def busy(document: dict[str, Any]) -> bool:
 
 def written(file: Path) -> str:
     """Return the Markdown of a NAME.json. Raises Trouble."""
+    with os_errors(str(file)), file.open("rb") as opened:
+        text_of_it = opened.read(LIMIT + 1)
     try:
-        with file.open("rb") as opened:
-            text_of_it = opened.read(LIMIT + 1)
         if len(text_of_it) > LIMIT:
             raise Trouble(
                 f"{file} is not the result of an experiment (more than {LIMIT >> 20} MiB)"
             )
         document = json.loads(text_of_it)
-        found = _known(document["experiment"])
+        measured = _known(document["experiment"])
         if document["format"] != FORMAT:
             raise Trouble(
                 f"{file}: format {document['format']} is not supported (expected {FORMAT})"
             )
-        return text(found, document)
-    except OSError as problem:
-        raise Trouble(f"{file}: {problem.strerror}") from None
+        return text(measured, document)
     except (ValueError, KeyError, TypeError, IndexError) as problem:
-        why = type(problem).__name__ if isinstance(problem, UnicodeError) else repr(problem)
-        raise Trouble(f"{file} is not the result of an experiment ({why})") from None
+        reason = type(problem).__name__ if isinstance(problem, UnicodeError) else repr(problem)
+        raise Trouble(f"{file} is not the result of an experiment ({reason})") from None
 
 
-def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:
+def plots(measured: Experiment, document: dict[str, Any]) -> dict[str, str]:
     """Return the plots of a result: SVG by the file's name."""
-    made = found.plots(document["measured"])
-    return {f"{document['experiment']}-{name}.svg": plot for name, plot in made.items()}
+    drawings = measured.plots(document["measured"])
+    return {f"{document['experiment']}-{name}.svg": plot for name, plot in drawings.items()}
 
 
-def text(found: Experiment, document: dict[str, Any]) -> str:
+def text(measured: Experiment, document: dict[str, Any]) -> str:
     """Write a whole result: the question, when and where it was measured, and the answer."""
     machine = document["machine"]
-    shown = "".join(
-        f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(found, document)
+    images = "".join(
+        f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(measured, document)
     )
     level = machine.get("nice", 0)  # results of before do not say
     nice = f", at nice level {level}" if level else ""
@@ -185,11 +177,11 @@ def text(found: Experiment, document: dict[str, Any]) -> str:
     if versions.get("commit"):
         ours += f" ({versions['commit']})"
     return (
-        f"# {document['experiment']}\n\n**{found.question}**\n\n{warning}"
+        f"# {document['experiment']}\n\n**{measured.question}**\n\n{warning}"
         f"Measured{ours} on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
         f"cores with Python {machine['python']}{nice}; load when it began and ended: {machine['load'][0]} "
         f"and {machine['load'][1]} (of that minute). The figures are in {document['experiment']}.json; "
-        f"this text is made of them.{few}\n\n{found.write(document['measured'])}{shown}"
+        f"this text is made of them.{few}\n\n{measured.write(document['measured'])}{images}"
     )
 
 
@@ -212,9 +204,9 @@ def _lines(value: Any, levels: int) -> str:
     if not levels or not value or not isinstance(value, dict | list):
         return json.dumps(value)
     if isinstance(value, dict):
-        parts = (f"{json.dumps(key)}: {_lines(one, levels - 1)}" for key, one in value.items())
+        parts = (f"{json.dumps(key)}: {_lines(item, levels - 1)}" for key, item in value.items())
         return "{" + ",\n".join(parts) + "}"
-    return "[\n" + ",\n".join(_lines(one, levels - 1) for one in value) + "\n]"
+    return "[\n" + ",\n".join(_lines(item, levels - 1) for item in value) + "\n]"
 
 
 def _proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:

@@ -1,4 +1,4 @@
-"""`barnabas explore`: a program under one fault after another, until Ctrl-C or its plan is done."""
+"""`barnabas explore`: runs a program under one fault after another, until its plan is done or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from barnabas.addresses import parse_servers
-from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.progress import counting_bar
 from barnabas.cli.explore.options import ExploreOptions
 from barnabas.cli.explore.report import Report
 from barnabas.cli.plugins.faults import own_faults
-from barnabas.endings import interruptible
 from barnabas.experiments.explore.bench import Bench, run
 from barnabas.experiments.explore.command import CommandError
 from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
@@ -35,6 +34,7 @@ from barnabas.experiments.explore.read_log import PATIENCE, LogError, ends, id_o
 from barnabas.experiments.explore.target import Target, target
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import ScenarioError
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")
@@ -42,28 +42,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the command line asks for, with faults of the user's own."""
+    """An exploration: its options, the known faults, and its output."""
 
-    asked: ExploreOptions
+    options: ExploreOptions
     faults: tuple[Fault, ...] = FAULTS
     output: Output = field(default_factory=Output)
 
     @classmethod
-    def of(cls, asked: ExploreOptions) -> Self:
-        """Return the job of these options. Raises Trouble."""
-        parse_servers(asked.bootstrap_server)
-        return cls(asked, own_faults(asked.faults))
+    def of(cls, options: ExploreOptions) -> Self:
+        """Return the exploration of these options. Raises Trouble."""
+        parse_servers(options.bootstrap_server)
+        return cls(options, own_faults(options.faults))
 
 
 def explore(job: Job) -> int:
-    """Explore, and print what came of it; returns the exit code. Raises Trouble."""
-    bench = Bench(job.asked.command, job.asked.bootstrap_server, id_of(job.asked.where))
+    """Explore, and print the results; return the exit code. Raises Trouble."""
+    bench = Bench(job.options.command, job.options.bootstrap_server, id_of(job.options.where))
     try:
         with interruptible():
-            return _only(job, bench) if job.asked.only else _all(job, bench)
+            return _only(job, bench) if job.options.only else _all(job, bench)
     except OSError as problem:
-        where = problem.filename or job.asked.out
-        raise Trouble(f"{where}: {problem.strerror}", COULD_NOT_RUN) from None
+        path = problem.filename or job.options.out
+        raise Trouble(f"{path}: {problem.strerror}", COULD_NOT_RUN) from None
     except (CommandError, LogError, RecordingError, HistoryError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
@@ -71,35 +71,37 @@ def explore(job: Job) -> int:
 def _all(job: Job, bench: Bench) -> int:
     template = _template(job)
     folder = _folder(job)
-    report = Report(job.output, job.asked.as_json)
+    report = Report(job.output, job.options.as_json)
     try:
         job.output.note(f"asking {bench.bootstrap} for its partitions ({PATIENCE:.0f} s at most)")
-        ends(bench.bootstrap)  # a cluster that is not there is said before anything else
-        with counted(job.output) as progress:
+        ends(bench.bootstrap)  # reports an unreachable cluster before anything else
+        with counting_bar(job.output) as progress:
             task = progress.add_task("recording", total=None)
-            first = record(bench, folder, job.asked.time_limit)
+            first = record(bench, folder, job.options.time_limit)
             report.add(first)
             if first.failed:
-                report.close(Counter(), folder.path, job.asked.command, job.asked.bootstrap_server)
+                report.close(
+                    Counter(), folder.path, job.options.command, job.options.bootstrap_server
+                )
                 return FINDINGS
             planned, left_out = choose(
                 folder,
                 template,
-                apis=job.asked.apis,
-                per_api=job.asked.per_api,
-                limit=job.asked.limit,
+                apis=job.options.apis,
+                per_api=job.options.per_api,
+                limit=job.options.limit,
                 faults=job.faults,
             )
             if not planned:
                 raise Trouble(_nothing(job, left_out))
             progress.update(task, total=len(planned))
-            for result in explore_runs(bench, folder, planned, job.asked.time_limit, job.faults):
+            for result in explore_runs(bench, folder, planned, job.options.time_limit, job.faults):
                 report.add(result)
                 progress.update(task, advance=1, description=f"{result.api} {result.cut}")
-        report.close(left_out, folder.path, job.asked.command, job.asked.bootstrap_server)
+        report.close(left_out, folder.path, job.options.command, job.options.bootstrap_server)
         return FINDINGS if report.failed else FINE
     except KeyboardInterrupt:
-        report.close(Counter(), folder.path, job.asked.command, job.asked.bootstrap_server)
+        report.close(Counter(), folder.path, job.options.command, job.options.bootstrap_server)
         job.output.note("interrupted: run the same command to continue")
         return FINDINGS if report.failed else COULD_NOT_RUN
     finally:
@@ -107,24 +109,26 @@ def _all(job: Job, bench: Bench) -> int:
 
 
 def _only(job: Job, bench: Bench) -> int:
-    """Runs under scenario files that an exploration, or a person, has written."""
-    targets = [_target(path, job.faults) for path in job.asked.only]
-    report = Report(job.output, job.asked.as_json)
+    """Run the program under the given scenario files only."""
+    targets = [_target(path, job.faults) for path in job.options.only]
+    report = Report(job.output, job.options.as_json)
     finished = False
     with contextlib.suppress(KeyboardInterrupt):
-        for one in targets:
-            with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as place:
-                limit = job.asked.time_limit or RECORDING_LIMIT
-                report.add(run(bench, one, limit, Path(place) / "run").result)
+        for each in targets:
+            with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as folder:
+                limit = job.options.time_limit or RECORDING_LIMIT
+                report.add(run(bench, each, limit, Path(folder) / "run").result)
         finished = True
-    report.close(Counter(), None, job.asked.command, job.asked.bootstrap_server)
+    report.close(Counter(), None, job.options.command, job.options.bootstrap_server)
     return FINDINGS if report.failed else FINE if finished else COULD_NOT_RUN
 
 
 def _template(job: Job) -> tuple[Cut, ...]:
-    if job.asked.scenario is None:
+    if job.options.scenario is None:
         return cuts(CUTS, "the three cuts")
-    return _read(job.asked.scenario, lambda text: cuts(text, str(job.asked.scenario), job.faults))
+    return _read(
+        job.options.scenario, lambda text: cuts(text, str(job.options.scenario), job.faults)
+    )
 
 
 def _target(path: Path, faults: tuple[Fault, ...]) -> Target:
@@ -141,27 +145,27 @@ def _read(path: Path, parse: Callable[[str], T]) -> T:
 
 
 def _folder(job: Job) -> Folder:
-    what = {
-        "command": job.asked.command,
-        "--bootstrap-server": job.asked.bootstrap_server,
+    settings = {
+        "command": job.options.command,
+        "--bootstrap-server": job.options.bootstrap_server,
         "--scenario": None
-        if job.asked.scenario is None
-        else job.asked.scenario.read_text(encoding="utf-8"),
-        "--id": job.asked.where,
-        "--time-limit": job.asked.time_limit,
+        if job.options.scenario is None
+        else job.options.scenario.read_text(encoding="utf-8"),
+        "--id": job.options.where,
+        "--time-limit": job.options.time_limit,
     }
     try:
-        return Folder(job.asked.out, what)
+        return Folder(job.options.out, settings)
     except FolderError as problem:
         raise Trouble(str(problem)) from None
     except OSError as problem:
         raise Trouble(
-            f"can't write to {job.asked.out}: {problem.strerror}; choose another --out"
+            f"can't write to {job.options.out}: {problem.strerror}; choose another --out"
         ) from None
 
 
 def _nothing(job: Job, left_out: Counter[str]) -> str:
-    if job.asked.apis is not None:
-        return f"the program made no exchange of {', '.join(sorted(job.asked.apis))}; see --api"
-    said = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-    return f"the program made no exchange that can be cut{f': {said}' if said else ''}"
+    if job.options.apis is not None:
+        return f"the program made no exchange of {', '.join(sorted(job.options.apis))}; see --api"
+    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+    return f"the program made no exchange that can be cut{f': {reasons}' if reasons else ''}"

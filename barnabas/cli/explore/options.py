@@ -1,4 +1,4 @@
-"""`barnabas explore`: its options."""
+"""The options of `barnabas explore`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_apis(text: str) -> frozenset[str]:
 
 
 def parse_place_of_ids(text: str) -> str:
-    """Return the text if it says where records carry their ids."""
+    """Check the place of ids in records, and return it."""
     from barnabas.experiments.explore.read_log import id_of
 
     id_of(text)
@@ -108,5 +108,5 @@ class ExploreOptions:
 
     @property
     def apis(self) -> frozenset[str] | None:
-        """The APIs whose exchanges are chosen; None: all."""
+        """Return the APIs whose exchanges are chosen; None: all."""
         return frozenset().union(*self.api) or None

@@ -1,14 +1,15 @@
-"""`barnabas fuzz aside`: cases that were not sent, since others of their kind had ended the target, or since
-the client did not ask for them."""
+"""`barnabas fuzz aside`: cases that were not judged.
+
+Similar cases had crashed the target, or the client did not send the request that they answer.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rich.table import Table
-
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.terminal import plain_table
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.finding import AsideRow
@@ -16,9 +17,12 @@ from barnabas.fuzz.engine.case_maker import cook
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
-def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None = None) -> int:
-    """Print them by kind, the most first; as JSON with the frames of each kind's first. Raises Trouble."""
-    output = output or Output()
+def fuzz_aside(db: Path | None, *, as_json: bool = False) -> int:
+    """Print these cases by kind, the largest counts first; return the exit code. Raises Trouble.
+
+    In JSON each kind has the frames of its first case.
+    """
+    output = Output()
     with opened(db) as findings:
         rows = findings.aside()
         path = findings.path
@@ -29,18 +33,17 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
     if not rows:
         output.note(f"{path}: no case was set aside")
         return FINE
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("API", "version", "mutator", "cases", "first case", "mutation", "why"):
-        table.add_column(name)
+    table = plain_table("API", "version", "mutator", "cases", "first case", "mutation", "why")
+    table.padding = (0, 2, 0, 0)
     for row in rows:
-        what = made_of(row.recipe)
+        mutation = made_of(row.recipe)
         table.add_row(
             row.api,
             str(row.version),
             row.mutator,
             f"{row.cases:,}",
             str(row.first_case),
-            what,
+            mutation,
             _why(row),
         )
     output.out.show_table(table)
@@ -48,7 +51,7 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
 
 
 def _why(row: AsideRow) -> str:
-    """What can keep a message of its direction from being judged."""
+    """Return the possible reasons for the direction of the case."""
     if row.recipe.seed.direction == "response":
         return "the client did not ask for it, or two could not be compared"
     return "others of its kind ended the target, or it ended before this was over"

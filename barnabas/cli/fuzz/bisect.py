@@ -1,4 +1,4 @@
-"""`barnabas fuzz bisect`: which releases show a finding."""
+"""`barnabas fuzz bisect`: the releases that show a finding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, finding_by_name, opened, target_name
 from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Case
@@ -38,37 +38,41 @@ def fuzz_bisect(
     db: Path | None,
     *,
     as_json: bool = False,
-    output: Output | None = None,
 ) -> int:
-    """Run a finding's cases on releases until it is known which show it; returns the exit code.
+    """Run a finding's cases on releases until the range that shows it is known; return the exit code.
 
-    releases: in any order; empty: those of Apache Kafka that are tested here. Raises Trouble."""
-    output = output or Output()
+    releases: In any order; empty: the releases of Apache Kafka that barnabas tests. Raises Trouble.
+    """
+    output = Output()
     with opened(db) as findings:
-        finding = one(findings, name)
+        finding = finding_by_name(findings, name)
         named = target_name(findings, finding)
-    kind, known, options = _parts(named)
+    kind, release_of_finding, options = _parts(named)
     for text in releases:
         if not text[:1].isdigit():
-            raise Trouble(f"{text!r} is no release, as {known} is")
+            raise Trouble(f"{text!r} is no release, as {release_of_finding} is")
     cases = cases_of(finding)
-    ascending = sorted({known, *(releases or _tested(named, kind))}, key=_number)
-    found = bisect(
-        ascending, known, lambda one: _shows(finding, cases, f"{kind}{one}{options}", output)
+    ascending = sorted({release_of_finding, *(releases or _tested(named, kind))}, key=_number)
+    affected = bisect(
+        ascending,
+        release_of_finding,
+        lambda release: _shows(finding, cases, f"{kind}{release}{options}", output),
     )
     if as_json:
-        said = None if found is None else found._asdict()
-        output.raw(json_text({"finding": finding.name, "target": named, "range": said}))
+        document = None if affected is None else affected._asdict()
+        output.raw(json_text({"finding": finding.name, "target": named, "range": document}))
     else:
-        output.line(_line(finding.name, known, ascending, found))
-    return FINE if found is None else FINDINGS
+        output.line(_line(finding.name, release_of_finding, ascending, affected))
+    return FINE if affected is None else FINDINGS
 
 
 def _parts(named: str) -> tuple[str, str, str]:
-    """What a target is called before its release, the release, and what is behind it. Raises Trouble.
+    """Split a target's name at its release, into the text before it, the release, and the options.
 
     >>> _parts("apache:3.9.1?jvm=-Xmx1g"), _parts("client:kafka-python@2.3.1")
     (('apache:', '3.9.1', '?jvm=-Xmx1g'), ('client:kafka-python@', '2.3.1', ''))
+
+    Raises Trouble.
     """
     whole, asks, options = named.partition("?")
     kind, mark, release = whole.rpartition("@" if "@" in whole else ":")
@@ -88,32 +92,43 @@ def _number(release: str) -> tuple[int, ...]:
 
 
 def _shows(finding: Finding, cases: Sequence[Case], target: str, output: Output) -> bool:
-    """One that can't be run, or does not take the version, does not show it, and that is said."""
+    """Check whether a release shows the finding.
+
+    A release that can't run, or does not support the API version, does not; a note says so.
+    """
     seed = cases[-1].recipe.seed
     try:
-        with make_target(target, own=False) as running:
+        with make_target(target, owned=False) as running:
             offered = running.supported_versions() if isinstance(running, BrokerTarget) else {}
             if offered and seed.version not in offered.get(seed.key, ()):
-                asked = f"{api(seed.key).name} v{seed.version}"
-                output.note(f"{target}: does not take {asked}: whether it shows it is not known")
+                api_version = f"{api(seed.key).name} v{seed.version}"
+                output.note(
+                    f"{target}: does not take {api_version}: whether it shows it is not known"
+                )
                 return False
-            wanted = (finding.oracle, finding.behaviour)
-            found = replay(running, oracles_for(running.role), cases, wanted, ATTEMPTS)
+            behaviour = (finding.oracle, finding.behaviour)
+            replayed = replay(running, oracles_for(running.role), cases, behaviour, ATTEMPTS)
     except (CannotRun, Misuse) as problem:
         output.note(f"{target}: could not run: {problem}")
         return False
-    output.note(f"{target}: {SAID[found.outcome]}")
-    return found.fired
+    output.note(f"{target}: {SAID[replayed.outcome]}")
+    return replayed.fired
 
 
-def _line(name: str, known: str, releases: Sequence[str], found: Range | None) -> str:
-    if found is None:
-        return f"{name} did not fire on {known} this time: there is nothing to go on from"
-    before = releases.index(found.oldest) - 1
-    behind = releases.index(found.newest) + 1
-    ends = [releases[before] if before >= 0 else "", *releases[behind : behind + 1]]
-    without = " and ".join(f"not {one}" for one in ends if one)
-    one = found.oldest == found.newest
-    where = f"on {found.oldest} only" if one else f"from {found.oldest} to {found.newest}"
-    said = f"{name} fires {where}"
-    return f"{said}{', ' + without if without else ''}; tried {', '.join(found.tried)}"
+def _line(
+    name: str, release_of_finding: str, releases: Sequence[str], affected: Range | None
+) -> str:
+    if affected is None:
+        return (
+            f"{name} did not fire on {release_of_finding} this time: there is nothing to go on from"
+        )
+    before = releases.index(affected.oldest) - 1
+    after = releases.index(affected.newest) + 1
+    ends = [releases[before] if before >= 0 else "", *releases[after : after + 1]]
+    without = " and ".join(f"not {release}" for release in ends if release)
+    single = affected.oldest == affected.newest
+    span = (
+        f"on {affected.oldest} only" if single else f"from {affected.oldest} to {affected.newest}"
+    )
+    text = f"{name} fires {span}"
+    return f"{text}{', ' + without if without else ''}; tried {', '.join(affected.tried)}"

@@ -1,4 +1,4 @@
-"""Campaign files: read with all that is wrong at once, by path or by the name of a ready one."""
+"""Campaign files, by path or by the name of a ready one; all errors of a file are reported at once."""
 
 from __future__ import annotations
 
@@ -25,26 +25,28 @@ from barnabas.proxy.scenario.yaml_lines import read
 from barnabas.trouble import Trouble
 
 READY: Final = Path(fuzz.__file__).parent / "campaigns"
-"""Where the ready ones are."""
+"""The folder of ready campaigns."""
 
 SUFFIX: Final = ".fuzz.db"
-"""Of a database that nobody named."""
+"""The suffix of a database's default name."""
 
 COMMANDS: Final = ("states",)
-"""What campaigns are taken for that are commands of their own."""
+"""Commands that users mistake for campaigns."""
 
 KNOWN: Final = KnownNames(
-    mutators=tuple(one.name for one in MUTATORS),
-    oracles=tuple(one.name for one in ORACLES),
-    sessions=tuple(one.name for one in SESSIONS),
-    corpora=tuple(one.name for one in CORPORA),
-    targets=tuple(one.name for one in KINDS),
+    mutators=tuple(each.name for each in MUTATORS),
+    oracles=tuple(each.name for each in ORACLES),
+    sessions=tuple(each.name for each in SESSIONS),
+    corpora=tuple(each.name for each in CORPORA),
+    targets=tuple(each.name for each in KINDS),
 )
 
 
-class Read(NamedTuple):
-    """A campaign, what it is called, and where its captures and its database are unless somebody says
-    otherwise: beside it, or here if it is a ready one."""
+class CampaignFile(NamedTuple):
+    """A campaign, its name, and the default folder of its captures and its database.
+
+    The folder is the file's, or the current one for a ready campaign.
+    """
 
     campaign: Campaign
     name: str
@@ -52,27 +54,27 @@ class Read(NamedTuple):
 
     @property
     def database(self) -> Path:
-        """Its database."""
+        """Return the default path of the database."""
         return self.folder / f"{self.name}{SUFFIX}"
 
 
 def ready() -> list[str]:
-    """The names of the ready ones, sorted."""
+    """Return the names of ready campaigns, sorted."""
     return sorted(path.stem for path in READY.glob("*.yaml"))
 
 
 def read_campaign(
     given: Path, changes: dict[str, Any] | None = None, broker: Mapping[str, Any] | None = None
-) -> Read:
+) -> CampaignFile:
     """Read a campaign by its path, or else by its name among the ready ones.
 
     Args:
         given: The path or the name.
-        changes: Settings that the command line has in place of the file's.
-        broker: Settings of its brokers of Apache Kafka (ApacheSettings).
+        changes: Settings of the command line that replace those of the file.
+        broker: Settings of brokers of Apache Kafka (ApacheSettings).
 
     Raises:
-        Trouble: It says every problem of the file.
+        Trouble: The campaign is unknown or invalid; the message has all problems.
     """
     path, folder = _located(given)
     try:
@@ -92,23 +94,23 @@ def read_campaign(
     for name in (*campaign.captures, *campaign.frames):
         if not os.path.exists(folder / name):  # noqa: PTH110
             raise Trouble(f"{given}: there is no {folder / name}")
-    return Read(campaign, path.stem, folder)
+    return CampaignFile(campaign, path.stem, folder)
 
 
-def _located(given: Path) -> tuple[Path, Path]:
+def _located(path: Path) -> tuple[Path, Path]:
     """Return a campaign's file, and the folder for its captures and its database. Raises Trouble."""
-    if os.path.exists(given):  # noqa: PTH110 - False, too, for what can't be a file's name
-        return given, given.parent
-    if given.parent == Path() and str(given) in ready():
-        return READY / f"{given}.yaml", Path()
-    if str(given) in COMMANDS:
-        raise Trouble(f"{given} is no campaign: `barnabas fuzz {given} TARGET` is a command")
-    hint = did_you_mean(given.stem, ready()) or "; see `barnabas fuzz list`"
-    raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
+    if os.path.exists(path):  # noqa: PTH110 - False for invalid names of files, too
+        return path, path.parent
+    if path.parent == Path() and str(path) in ready():
+        return READY / f"{path}.yaml", Path()
+    if str(path) in COMMANDS:
+        raise Trouble(f"{path} is no campaign: `barnabas fuzz {path} TARGET` is a command")
+    hint = did_you_mean(path.stem, ready()) or "; see `barnabas fuzz list`"
+    raise Trouble(f"no campaign and no file {str(path)!r}{hint}")
 
 
 def campaign_of(text: str, name: str) -> Campaign:
-    """The campaign of a file's text. Raises Trouble."""
+    """Parse the text of a campaign file. Raises Trouble."""
     document = read(text)
     problems = list(document.problems)
     campaign = None
@@ -119,7 +121,7 @@ def campaign_of(text: str, name: str) -> Campaign:
             problems += explain(error, document, Campaign, whole="the campaign")
     if problems or campaign is None:
         lines = sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
-        raise Trouble("\n".join(f"{name}:{line}: {said}" for line, said in lines))
+        raise Trouble("\n".join(f"{name}:{line}: {message}" for line, message in lines))
     return campaign
 
 
@@ -128,5 +130,5 @@ def _changed(campaign: Campaign, changes: dict[str, Any]) -> Campaign:
         return Campaign.model_validate({**campaign.model_dump(), **changes}, context=KNOWN)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        said = first.get("ctx", {}).get("error", first["msg"])
-        raise Trouble(f"--{first['loc'][0]}: {said}") from None
+        message = first.get("ctx", {}).get("error", first["msg"])
+        raise Trouble(f"--{first['loc'][0]}: {message}") from None

@@ -116,7 +116,7 @@ def fuzz_script_command(
             show_default="the target of the finding",
         ),
     ] = None,
-    own: Own = False,
+    owned: Own = False,
 ) -> int:
     """Print a Python script that shows a finding, and needs no barnabas.
 
@@ -124,7 +124,7 @@ def fuzz_script_command(
     """
     from barnabas.cli.fuzz.script import fuzz_script
 
-    return fuzz_script(finding, db, target=target, own=own)
+    return fuzz_script(finding, db, target=target, owned=owned)
 
 
 @fuzz_app.command(

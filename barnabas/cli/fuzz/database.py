@@ -1,9 +1,10 @@
-"""Which database and which finding of it somebody means."""
+"""The database and the finding that a command line names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, NoDatabaseError
 from barnabas.fuzz.engine.case_maker import cook
+from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.oracles.oracle import alone
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
 @contextmanager
 def opened(db: Path | None) -> Iterator[Findings]:
-    """The database: the one that is named, or the only one here. Raises Trouble."""
+    """Open the named database, or the only one in this folder. Raises Trouble."""
     try:
         with Findings(db or _only(), write=False) as findings:
             yield findings
@@ -32,37 +34,43 @@ def opened(db: Path | None) -> Iterator[Findings]:
 def _only() -> Path:
     here = sorted(Path().glob(f"*{SUFFIX}"))
     if len(here) != 1:
-        said = "none" if not here else ", ".join(map(str, here))
-        raise Trouble(f"give the database with --db; this folder has {said}")
+        names = "none" if not here else ", ".join(map(str, here))
+        raise Trouble(f"give the database with --db; this folder has {names}")
     return here[0]
 
 
-def one(findings: Findings, name: str) -> Finding:
-    """A finding by the beginning of its name; the latest campaign's if several have it. Raises Trouble."""
-    found = findings.findings(prefix=name) if name else []
-    names = sorted({each.name for each in found})
+def finding_by_name(findings: Findings, name: str) -> Finding:
+    """Return a finding by the beginning of its name.
+
+    If several campaigns have the finding, it is that of the latest one. Raises Trouble.
+    """
+    matching = findings.findings(prefix=name) if name else []
+    names = sorted({each.name for each in matching})
     if len(names) > 1:
         raise Trouble(f"{name} is ambiguous: {', '.join(names)}")
-    if not found:
-        known = sorted({each.name for each in findings.findings()})
-        said = f"; there are: {', '.join(known[:20])}" if known else "; there is none"
-        raise Trouble(f"{findings.path} has no finding {name}{said}")
-    return found[-1]
+    if not matching:
+        all_names = sorted({each.name for each in findings.findings()})
+        hint = f"; there are: {', '.join(all_names[:20])}" if all_names else "; there is none"
+        raise Trouble(f"{findings.path} has no finding {name}{hint}")
+    return matching[-1]
 
 
 def cases_of(finding: Finding, *, first: bool = False) -> list[Case]:
-    """The cases that a finding takes, in order, its own the last; first: this as it was found.
+    """Return the cases that reproduce a finding, in order; its own case is the last.
 
-    What was shrunk takes no others. Raises Trouble."""
+    A shrunk case needs no others. first: Use the original case instead of the shrunk one. Raises Trouble.
+    """
     recipe = finding.recipe if first else finding.best
-    seen = finding.observation
-    its_own = recipe != finding.recipe or (seen.shared and alone(finding.oracle, seen))
-    facts: dict[str, Any] = {} if its_own else dict(seen.facts)
+    observation = finding.observation
+    its_own = recipe != finding.recipe or (
+        observation.shared and alone(finding.oracle, observation)
+    )
+    facts: dict[str, Any] = {} if its_own else dict(observation.facts)
     earlier: list[str] = facts.get(EARLIER, [])
     if facts.get("after") and not earlier:
         line = f"{finding.name} needs cases before its own, which its database does not have: run again"
         raise Trouble(line, COULD_NOT_RUN)
-    return [_case_of(finding, one) for one in (*map(recipe_of, earlier), recipe)]
+    return [_case_of(finding, each) for each in (*map(recipe_of, earlier), recipe)]
 
 
 def _case_of(finding: Finding, recipe: Recipe) -> Case:
@@ -74,6 +82,32 @@ def _case_of(finding: Finding, recipe: Recipe) -> Case:
 
 
 def target_name(findings: Findings, finding: Finding) -> str:
-    """What a campaign said to have the target of a finding."""
+    """Return the name of a finding's target in its campaign."""
     settings = next(row for row in findings.campaigns() if row.id == finding.campaign).settings
     return str(settings["target"])
+
+
+def triggers(db: Path, names: Sequence[str]) -> list[dict[str, str]]:
+    """Return the triggers of findings, for `barnabas.fuzz.campaigns.campaign.Campaign.without`.
+
+    A trigger is an API, a field and a mutator, with the oldest and the newest version in which it fired.
+
+    Raises:
+        Trouble: A finding is unknown, or no case with a single change made it fire.
+    """
+    ranges = []
+    with opened(db) as findings:
+        for name in names:
+            finding = finding_by_name(findings, name)
+            cells = findings.triggers(finding.name)
+            if not cells:
+                raise Trouble(f"{finding.name}: no case with one change made it fire alone")
+            for (api, field, mutator), versions in groupby(cells, _trigger):
+                numbers = [cell.version for cell in versions]
+                span = f"{min(numbers)}-{max(numbers)}"
+                ranges.append({"api": api, "versions": span, "field": field, "mutator": mutator})
+    return ranges
+
+
+def _trigger(cell: Cell) -> tuple[str, str, str]:
+    return cell.api, cell.field, cell.mutator

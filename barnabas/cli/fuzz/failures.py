@@ -1,4 +1,4 @@
-"""What ends a command of `barnabas fuzz` before its end, as the command line says it."""
+"""The errors of the fuzzer as errors of the command line."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import wraps
 from typing import ParamSpec
 
 from barnabas.cli.console.output import Output
-from barnabas.endings import interruptible
 from barnabas.fuzz.database.findings import FindingsError
 from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble
 
 P = ParamSpec("P")
 
 
 def reported(command: Callable[P, int]) -> Callable[P, int]:
-    """Raise what the fuzzer raises as Trouble, and return the exit code where the command is interrupted."""
+    """Raise the fuzzer's errors as Trouble, and return an exit code when the command is interrupted."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> int:

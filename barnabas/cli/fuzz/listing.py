@@ -1,13 +1,11 @@
-"""`barnabas fuzz list`: ready campaigns, and all that a campaign may name."""
+"""`barnabas fuzz list`: ready campaigns, and everything that a campaign may name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.table import Table
-
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.terminal import Terminal, plain_table
 from barnabas.cli.fuzz.campaigns import READY, campaign_of, ready
 from barnabas.cli.fuzz.targets import KINDS
 from barnabas.fuzz.corpus.corpora import CORPORA
@@ -20,7 +18,7 @@ from barnabas.fuzz.targets.registry import COMPARED
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """(what it is, its name, what it is about)."""
+    """Yield (kind, name, description) of each item."""
     for name in ready():
         path = READY / f"{name}.yaml"
         yield "campaign", name, campaign_of(path.read_text("utf-8"), path.name).about.strip()
@@ -35,24 +33,24 @@ def rows() -> Iterator[tuple[str, str, str]]:
         yield "session", session.name, session.description
     for alphabet in ALPHABETS:
         yield "alphabet", alphabet.name, alphabet.description
-    for one in CLIENT_ALPHABETS:
-        yield "alphabet of clients", one.name, one.description
+    for client_alphabet in CLIENT_ALPHABETS:
+        yield "alphabet of clients", client_alphabet.name, client_alphabet.description
     for corpus in CORPORA:
         yield "corpus", corpus.name, corpus.description
 
 
 def fuzz_list(*, as_json: bool = False) -> None:
-    """Print them: a table for a person, or a line of JSON each."""
+    """Print the items as a table, or as a line of JSON each."""
     if as_json:
-        for what, name, about in rows():
-            print(json_text({"what": what, "name": name, "about": about}))
+        for kind, name, description in rows():
+            print(json_text({"what": kind, "name": name, "about": description}))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    table = plain_table("part", "name", "about", unbroken=("part", "name"))
+    table.padding = (0, 2, 0, 0)
+    table.show_header = False
+    table.columns[0].style = "dim"
     before = ""
-    for what, name, about in rows():
-        table.add_row(what if what != before else "", name, about)
-        before = what
+    for kind, name, description in rows():
+        table.add_row(kind if kind != before else "", name, description)
+        before = kind
     Terminal().show_table(table)

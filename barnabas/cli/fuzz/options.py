@@ -58,7 +58,7 @@ class ReplayOptions:
     first: Annotated[
         bool, typer.Option("--first", help="Use the original case, not the shrunk one.")
     ] = False
-    own: Own = False
+    owned: Own = False
     as_json: OneDocument = False
 
 
@@ -91,5 +91,5 @@ class StatesOptions:
         ),
     ] = None
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1
-    own: Own = False
+    owned: Own = False
     as_json: JsonLines = False

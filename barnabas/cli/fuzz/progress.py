@@ -1,6 +1,6 @@
-"""What a campaign prints while it runs: a bar where somebody looks, and findings as they come.
+"""The output of a running campaign: a progress bar, and new findings.
 
-Findings, and with --json all events, go to stdout; the bar and lines for the person to stderr.
+Findings, and with --json all events, go to stdout; the bar and notes for the user to stderr.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.progress import progress_bar
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, StoredCampaign, finding_name
@@ -45,58 +46,62 @@ WIDTH = 150
 """Characters of a finding's line."""
 
 TITLE = 120
-"""Characters of its title."""
+"""Characters of a finding's title."""
 
 
 @dataclass(slots=True)
-class Shown:
-    """The bar, and what was counted for it."""
+class CampaignProgress:
+    """The progress bar of a campaign, and the counters that it shows."""
 
     output: Output
     as_json: bool
     findings: Findings
     progress: Progress
     task: TaskID
-    kept: StoredCampaign | None = None
+    stored: StoredCampaign | None = None
     cells: set[Cell] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     shared: set[str] = field(default_factory=set)
-    """Those of them that no one case has shown: the first that does is told, too, and is what is kept."""
+    """Findings that no single case has shown; the first case that does is printed, too, and stored."""
     first: int = 0
     began: float = 0.0
     to_shrink: bool = False
-    """Whether there is a finding that may become smaller."""
+    """Whether a finding is left to shrink."""
     last: int | None = None
-    """Cases after which the campaign has no more."""
+    """The number of cases of the campaign; None: unlimited."""
 
     def note(self, text: str) -> None:
-        """A line for the person."""
+        """Show a note in the bar, or print it on stderr without one."""
         self.progress.update(self.task, description=text)
         if not self.progress.disable:
             return
         self.output.note(text)
 
-    def begin(self, target: Target, kept: StoredCampaign, seeds: int, campaign: Campaign) -> None:
-        """The target runs, and it is known where the campaign stands."""
+    def begin(self, target: Target, stored: StoredCampaign, seeds: int, campaign: Campaign) -> None:
+        """Show that the target runs, and print how much of the campaign is done."""
         name = target.name
-        self.kept, self.first, self.began = kept, kept.done, time.monotonic()
+        self.stored, self.first, self.began = stored, stored.done, time.monotonic()
         self.last = campaign.budget.cases
-        self.cells = set(self.findings.coverage(kept.id))
-        known = self.findings.findings(kept.id)
-        self.named = {one.name for one in known}
-        self.to_shrink = count_unshrunk(known) > 0
-        self.shared = {one.name for one in known if not alone(one.oracle, one.observation)}
-        self.progress.update(self.task, total=self.last, completed=kept.done, description=name)
+        self.cells = set(self.findings.coverage(stored.id))
+        earlier_findings = self.findings.findings(stored.id)
+        self.named = {each.name for each in earlier_findings}
+        self.to_shrink = count_unshrunk(earlier_findings) > 0
+        self.shared = {
+            each.name for each in earlier_findings if not alone(each.oracle, each.observation)
+        }
+        self.progress.update(self.task, total=self.last, completed=stored.done, description=name)
         self.progress.update(self.task, target=target)
-        left = f", without {plural(len(campaign.without), 'place')}" if campaign.without else ""
-        goes_on = f", continuing at case {kept.done}" if kept.done else ""
-        self.output.note(f"{name}: {plural(seeds, 'seed message')}{left}{goes_on}")
+        exclusions = (
+            f", without {plural(len(campaign.without), 'place')}" if campaign.without else ""
+        )
+        goes_on = f", continuing at case {stored.done}" if stored.done else ""
+        self.output.note(f"{name}: {plural(seeds, 'seed message')}{exclusions}{goes_on}")
         if common := getattr(target, "common", ""):
             self.output.note(common)
-        self._event("begin", target=name, seeds=seeds, done=kept.done)
+        self._event("begin", target=name, seeds=seeds, done=stored.done)
 
     def round(self, event: RoundStarted) -> None:
-        """A round begins."""
+        """Report that a round begins."""
         hot = {
             "seeds_with_energy": len(of_seeds(event.energies)),
             "fields_with_energy": len(of_fields(event.energies)),
@@ -104,14 +109,14 @@ class Shown:
         self._event("round", round=event.round, first=event.numbers.start, **hot)
 
     def batch(self, event: Batch) -> None:
-        """Cases are run and kept."""
+        """Count cases that were run and stored, and print new findings."""
         self.cells |= event.stats.coverage.keys()
-        for found in sorted(event.stats.findings.values(), key=lambda one: one.case):
-            name = finding_name((found.verdict.oracle, found.verdict.behaviour))
-            whole = alone(found.verdict.oracle, found.observation)
+        for new_finding in sorted(event.stats.findings.values(), key=lambda each: each.case):
+            name = finding_name((new_finding.verdict.oracle, new_finding.verdict.behaviour))
+            whole = alone(new_finding.verdict.oracle, new_finding.observation)
             better = whole and name in self.shared and not self.as_json
             if name not in self.named or better:
-                self._found(name, found)
+                self._found(name, new_finding)
                 self.to_shrink = True
             self.named.add(name)
             (self.shared.discard if whole else self.shared.add)(name)
@@ -119,36 +124,39 @@ class Shown:
         self._event("batch", **self._numbers(event.end))
 
     def ended(self, event: RoundEnded) -> None:
-        """A round is over."""
+        """Report that a round has ended."""
         self._event("round over", round=event.round, new_features=event.news)
 
     def shrinking(self, finding: Finding, number: int, count: int) -> None:
-        """One of so many findings is being made smaller."""
+        """Show which finding is being shrunk."""
         self.progress.update(self.task, said=f"{finding.name}, {number} of {count}")
         self._event("shrinking", name=finding.name, number=number, count=count)
 
     def close(self, seconds: float, database: Path) -> None:
-        """What it came to; the cases of this run took so many seconds, as its database has it."""
+        """Remove the bar, and print the results.
+
+        seconds: The time of this run's cases. database: The path of the findings.
+        """
         self.progress.stop()
-        assert self.kept is not None  # noqa: S101 - `begin` comes first
-        found = self.findings.findings(self.kept.id)
-        ran = self.kept.done - self.first
-        if ran == 0 and self.last is not None and self.kept.done >= self.last:
-            did = f"nothing left to run of {plural(self.kept.done, 'case')}"
+        assert self.stored is not None  # noqa: S101 - `begin` comes first
+        campaign_findings = self.findings.findings(self.stored.id)
+        ran = self.stored.done - self.first
+        if ran == 0 and self.last is not None and self.stored.done >= self.last:
+            did = f"nothing left to run of {plural(self.stored.done, 'case')}"
         else:
             did = f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s"
-        in_all = f"{plural(self.kept.done, 'case')} in all: " if self.first and ran else ""
-        several = ", two in some cases" if len(self.cells) > self.kept.done else ""
+        in_all = f"{plural(self.stored.done, 'case')} in all: " if self.first and ran else ""
+        two_cells = ", two in some cases" if len(self.cells) > self.stored.done else ""
         self.output.note(
-            f"{did}; {in_all}{self._coverage()}{several}; {plural(len(found), 'finding')}"
+            f"{did}; {in_all}{self._coverage()}{two_cells}; {plural(len(campaign_findings), 'finding')}"
         )
-        left = count_unshrunk(found)
-        if left:
-            self.output.note(f"{plural(left, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
-        (campaign,) = (one for one in self.findings.campaigns() if one.id == self.kept.id)
-        if feedback := no_feedback(campaign, self.findings.rounds(self.kept.id)):
+        remaining = count_unshrunk(campaign_findings)
+        if remaining:
+            self.output.note(f"{plural(remaining, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
+        (campaign,) = (each for each in self.findings.campaigns() if each.id == self.stored.id)
+        if feedback := no_feedback(campaign, self.findings.rounds(self.stored.id)):
             self.output.note(f"of its rounds {feedback}")
-        aside = sum(row.cases for row in self.findings.aside(self.kept.id))
+        aside = sum(row.cases for row in self.findings.aside(self.stored.id))
         if aside:
             self.output.note(
                 f"{plural(aside, 'case')} set aside: similar cases had crashed the target "
@@ -157,39 +165,40 @@ class Shown:
                 f"`barnabas fuzz aside --db {shlex.quote(str(database))}`"
             )
         self._event(
-            "over", **self._numbers(self.kept.done), set_aside=aside, not_shrunk=left,
+            "over", **self._numbers(self.stored.done), set_aside=aside, not_shrunk=remaining,
             seconds=round(seconds, 3), ran=ran, database=str(database),
         )  # fmt: skip
-        for group in groups(found) if not self.as_json else ():
+        for group in groups(campaign_findings) if not self.as_json else ():
             self._group(group, database)
 
     def _group(self, group: Group, database: Path) -> None:
-        """Findings of one cause, and what runs the first of them again."""
+        """Print the findings of one root cause, and the command that reproduces the first of them."""
         first = group.findings[0]
         if len(group.findings) == 1:
             lines = [_named(first, heading(group)), f"  {made_of(first.best)}"]
         else:
             counts = f"{plural(len(group.findings), 'finding')}, {plural(group.cases, 'case')}"
             lines = [f"{shorten(heading(group), TITLE)} ({counts})"]
-            lines += [f"  {_named(one, upon(one.best))}" for one in group.findings]
+            lines += [f"  {_named(each, upon(each.best))}" for each in group.findings]
         for line in (*lines, f"  {command(first, database)}"):
             self.output.note(f"  {line}")
 
-    def _found(self, name: str, found: Detection) -> None:
-        recipe = found.observation.case.recipe
+    def _found(self, name: str, new_finding: Detection) -> None:
+        recipe = new_finding.observation.case.recipe
         if self.as_json:
             self._event(
                 "finding",
                 name=name,
-                case=found.case,
-                oracle=found.verdict.oracle,
-                behaviour=found.verdict.behaviour,
-                what=found.verdict.message,
+                case=new_finding.case,
+                oracle=new_finding.verdict.oracle,
+                behaviour=new_finding.verdict.behaviour,
+                what=new_finding.verdict.message,
                 made_of=made_of(recipe),
             )
             return
-        verdict = found.verdict
-        line = f"{name}  {case_label(verdict.oracle, found.observation)}  {verdict.oracle}: {verdict.message}"
+        verdict = new_finding.verdict
+        label = case_label(verdict.oracle, new_finding.observation)
+        line = f"{name}  {label}  {verdict.oracle}: {verdict.message}"
         line = f"{line}  ({made_of(recipe)})"
         if self.progress.disable:
             self.output.line(line)
@@ -228,32 +237,36 @@ class Shown:
 
 
 def _named(finding: Finding, text: str) -> str:
-    said = f"{finding.oracle}: {shorten(text, TITLE)}"
-    return f"{finding.name}  {said} ({finding.cases}x)"
+    description = f"{finding.oracle}: {shorten(text, TITLE)}"
+    return f"{finding.name}  {description} ({finding.cases}x)"
 
 
-class Doing(ProgressColumn):
-    """What a target does beside its cases: asked whenever the bar is drawn, since then nothing else comes."""
+class ActivityColumn(ProgressColumn):
+    """A column with the target's current activity, such as a restart.
+
+    It is read whenever the bar is drawn, since the target reports nothing meanwhile.
+    """
 
     def render(self, task: Task) -> Text:
-        """Its words, if it has any."""
+        """Return the activity; empty: the target runs cases."""
         return Text(getattr(task.fields["target"], "doing", ""), "yellow")
 
 
 @contextmanager
-def shown(output: Output, as_json: bool, findings: Findings) -> Iterator[Shown]:
-    """A bar on a terminal, and lines everywhere."""
+def campaign_progress(
+    output: Output, as_json: bool, findings: Findings
+) -> Iterator[CampaignProgress]:
+    """Show the progress of a campaign: a bar on a terminal, lines elsewhere."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         TextColumn("{task.completed:,}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[said]}", style="dim"),
-        Doing(),
+        ActivityColumn(),
     )
-    disable = as_json or not output.err.is_terminal
-    with Progress(*columns, console=output.err, transient=True, disable=disable) as progress:
-        yield Shown(
+    with progress_bar(output, *columns, hidden=as_json) as progress:
+        yield CampaignProgress(
             output,
             as_json,
             findings,

@@ -1,6 +1,7 @@
-"""Our own proxy as a target: in a process of its own, before the bench's broker in another one.
+"""The proxy of barnabas as a target, in front of the bench's broker; each runs in its own process.
 
-The embedded cluster is no good behind it: it dies of what a proxy passes on, and would be blamed on it.
+The embedded cluster can't be the broker: messages that a proxy forwards would crash it, and the proxy would
+be blamed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from barnabas.fuzz.targets.process_usage import rss
 from barnabas.fuzz.targets.registry import TargetKind
 from barnabas.fuzz.targets.target import Target
 from barnabas.location import ROOT
+from barnabas.peers.processes import end, start
 
 LAST_WORDS: Final = 4000
-"""Characters of what it printed that are kept when it ends."""
+"""The last characters of its output that are stored when it exits."""
 
 STOPPING_S: Final = 5.0
+"""Seconds that a process has to end by itself."""
 
 _SCENARIO: Final = """\
 version: 1
@@ -37,7 +40,7 @@ rules:
 
 
 class ProxyService:
-    """The proxy: it logs bodies as JSON and writes a capture, so that all of it reads what comes."""
+    """A proxy that logs bodies as JSON and writes a capture, so that all its parts read the cases."""
 
     name = "our proxy"
 
@@ -49,27 +52,23 @@ class ProxyService:
         self._read = 0
 
     def start(self) -> None:
-        """Start both. Raises CannotRun."""
+        """Start the broker and the proxy. Raises CannotRun."""
         self.stop()
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
-            upstream = _start(
-                stack, ["-P", "-m", "barnabas.fuzz.bench_broker.process"], subprocess.DEVNULL
-            )
-            where = _line(upstream)
+            upstream = _started(stack, "barnabas.fuzz.answering.process", stderr=subprocess.DEVNULL)
+            bootstrap = _line(upstream)
             self._said = folder / "stderr.txt"
-            said = stack.enter_context(self._said.open("wb"))
+            stderr = stack.enter_context(self._said.open("wb"))
             scenario = folder / "scenario.yaml"
             scenario.write_text(_SCENARIO)
-            self._process = _start(
+            self._process = _started(
                 stack,
-                [
-                    "-P", "-m", "barnabas", "--until-eof", "proxy", "-b", where,
-                    "--listen", "127.0.0.1:0", "--log", "json", "--scenario", str(scenario),
-                    "--capture", str(folder / "capture.pcapng"), "--capture-limit", "1GiB",
-                ],
-                said,
-            )  # fmt: skip
+                *("barnabas", "proxy", "-b", bootstrap, "--listen", "127.0.0.1:0"),
+                *("--log", "json", "--scenario", str(scenario)),
+                *("--capture", str(folder / "capture.pcapng"), "--capture-limit", "1GiB"),
+                stderr=stderr,
+            )
             try:
                 listen = json.loads(_line(self._process))["ready"]["listen"]
             except (ValueError, KeyError):
@@ -81,18 +80,18 @@ class ProxyService:
             self._stack = stack.pop_all()
 
     def stop(self) -> None:
-        """End both."""
+        """End the broker and the proxy."""
         self._process = None
         self._stack.close()
 
     def death(self) -> Death | None:
-        """How the proxy ended."""
+        """Return how the proxy exited; None: it runs."""
         if self._process is None or self._process.poll() is None:
             return None
         return Death(self._process.returncode, self._words())
 
     def log(self) -> tuple[str, ...]:
-        """Python's tracebacks in what it printed for the person; the rest are its usual lines."""
+        """Return Python's tracebacks that the proxy printed on stderr since the last call."""
         if self._said is None:
             return ()
         text = self._said.read_text(errors="replace")[self._read :]
@@ -100,11 +99,11 @@ class ProxyService:
         return tracebacks(text)
 
     def rss(self) -> tuple[int, int] | None:
-        """Its memory."""
+        """Return the memory of the proxy's process."""
         return rss(self._process.pid) if self._process else None
 
     def heap(self) -> tuple[int, int] | None:
-        """It is no JVM."""
+        """Return None: the proxy is no JVM."""
         return None
 
     def _words(self) -> str:
@@ -112,7 +111,7 @@ class ProxyService:
         return text[-LAST_WORDS:]
 
     def _drain(self) -> None:
-        """Somebody must read its log, or it waits."""
+        """Read the proxy's log, which would otherwise fill the pipe and block the proxy."""
         assert self._process is not None  # noqa: S101
         log = self._process.stdout
 
@@ -125,48 +124,39 @@ class ProxyService:
 
 
 def tracebacks(text: str) -> tuple[str, ...]:
-    r"""The tracebacks in a text, each with the line of its exception.
+    r"""Return the tracebacks in a text, each with the line of its exception.
 
     >>> tracebacks("fine\nTraceback (most recent call last):\n  File x\nE: y\nfine\n")
     ('Traceback (most recent call last):\n  File x\nE: y',)
     """
-    found: list[list[str]] = []
+    traces: list[list[str]] = []
     inside = False
     for line in text.splitlines():
         if line.startswith("Traceback "):
-            found.append([])
+            traces.append([])
             inside = True
         if inside:
-            found[-1].append(line)
+            traces[-1].append(line)
             inside = line.startswith((" ", "Traceback "))
-    return tuple("\n".join(lines) for lines in found)
+    return tuple("\n".join(lines) for lines in traces)
 
 
-def _start(
-    stack: contextlib.ExitStack, arguments: list[str], stderr: int | IO[bytes]
+def _started(
+    stack: contextlib.ExitStack, module: str, *words: str, stderr: int | IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(  # noqa: S603 - our own modules
-        [sys.executable, *arguments],
-        stdin=subprocess.PIPE,
+    """Start a module in a process of its own, which the stack ends."""
+    process = start(
+        [sys.executable, "-P", "-m", module, *words],
+        stdin=subprocess.PIPE,  # the broker of the bench serves until it is closed
         stdout=subprocess.PIPE,
         stderr=stderr,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        start_new_session=True,
     )
-    stack.callback(_end, process)
-    return process
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    try:
-        process.wait(STOPPING_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        assert pipe is not None  # noqa: S101
+        stack.enter_context(pipe)
+    stack.callback(end, process, STOPPING_S)
+    return process
 
 
 def _line(process: subprocess.Popen[bytes]) -> str:
@@ -174,7 +164,7 @@ def _line(process: subprocess.Popen[bytes]) -> str:
     return process.stdout.readline().decode().strip()
 
 
-def _make(text: str, own: bool) -> Target:
+def _make(text: str, owned: bool) -> Target:
     if text:
         raise Misuse(f"proxy:{text}: the target takes no name; write proxy")
     return BrokerTarget(ProxyService(), batch=128, connections=16, timeout=0.5)

@@ -1,4 +1,4 @@
-"""`barnabas fuzz replay`: one finding again."""
+"""`barnabas fuzz replay`: runs the cases of a finding again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, finding_by_name, opened, target_name
 from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.targets import target as make_target
@@ -19,57 +19,57 @@ from barnabas.specs.frames import Direction
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
 TAKES: Final[dict[Role, Direction]] = {"broker": "request", "client": "response"}
-"""Decoders take both."""
+"""The direction of the messages that a kind of target gets; decoders get both."""
 
 
 @reported
-def fuzz_replay(asked: ReplayOptions, output: Output | None = None) -> int:
-    """Run a finding's cases; returns the exit code. Raises Trouble."""
-    output = output or Output()
-    with opened(asked.db) as findings:
-        finding = one(findings, asked.finding)
-        named = asked.target or target_name(findings, finding)
-    cases = cases_of(finding, first=asked.first)
-    chosen = make_target(named, asked.own)
+def fuzz_replay(options: ReplayOptions) -> int:
+    """Run a finding's cases; return the exit code. Raises Trouble."""
+    output = Output()
+    with opened(options.db) as findings:
+        finding = finding_by_name(findings, options.finding)
+        named = options.target or target_name(findings, finding)
+    cases = cases_of(finding, first=options.first)
+    chosen = make_target(named, options.owned)
     takes = TAKES.get(chosen.role)
-    way = cases[-1].recipe.seed.direction
-    if takes is not None and way != takes:
-        raise Trouble(f"{finding.name} is about a {way}: {named} takes {takes}s only")
+    direction = cases[-1].recipe.seed.direction
+    if takes is not None and direction != takes:
+        raise Trouble(f"{finding.name} is about a {direction}: {named} takes {takes}s only")
     with chosen as running:
         oracles = oracles_for(running.role)
-        wanted = (finding.oracle, finding.behaviour)
-        found = replay(running, oracles, cases, wanted, asked.attempts)
-        where = running.name
-    if asked.as_json:
-        output.raw(json_text(_document(finding.name, where, found)))
+        behaviour = (finding.oracle, finding.behaviour)
+        replayed = replay(running, oracles, cases, behaviour, options.attempts)
+        target_label = running.name
+    if options.as_json:
+        output.raw(json_text(_document(finding.name, target_label, replayed)))
     else:
         for case in cases:
             output.line(made_of(case.recipe))
-        for line in _lines(finding.name, where, found, asked.attempts):
+        for line in _lines(finding.name, target_label, replayed, options.attempts):
             output.line(line)
-    return FINE if found.outcome == "nothing" else FINDINGS
+    return FINE if replayed.outcome == "nothing" else FINDINGS
 
 
-def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
-    if found.fired:
-        said = [f"{name} reproduced on {where}, attempt {found.attempt}"]
+def _lines(name: str, target: str, replayed: Replayed, attempts: int) -> list[str]:
+    if replayed.fired:
+        lines = [f"{name} reproduced on {target}, attempt {replayed.attempt}"]
     else:
-        said = [f"{name} not reproduced on {where} in {attempts}"]
-        if found.outcome == "another":
-            said[0] += ", but something else is wrong:"
-    for verdict in found.verdicts:
-        said.append(
+        lines = [f"{name} not reproduced on {target} in {attempts}"]
+        if replayed.outcome == "another":
+            lines[0] += ", but something else is wrong:"
+    for verdict in replayed.verdicts:
+        lines.append(
             f"  {verdict.oracle}: {verdict.message}  [{', '.join(filter(None, verdict.behaviour))}]"
         )
-    return said
+    return lines
 
 
-def _document(name: str, where: str, found: Replayed) -> dict[str, object]:
+def _document(name: str, target: str, replayed: Replayed) -> dict[str, object]:
     return {
         "finding": name,
-        "target": where,
-        "fired": found.fired,
-        "outcome": found.outcome,
-        "attempt": found.attempt,
-        "verdicts": [asdict(verdict) for verdict in found.verdicts],
+        "target": target,
+        "fired": replayed.fired,
+        "outcome": replayed.outcome,
+        "attempt": replayed.attempt,
+        "verdicts": [asdict(verdict) for verdict in replayed.verdicts],
     }

@@ -13,37 +13,33 @@ from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.reached_lines import NEVER, PACKAGES, UNSEEN
 from barnabas.fuzz.report.summary import Summary, summaries
 from barnabas.fuzz.report.title import heading, title
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble, os_errors
 
 
-def fuzz_report(
-    db: Path | None, html: Path | None, *, as_json: bool = False, output: Output | None = None
-) -> int:
-    """Write the report; returns the exit code. Raises Trouble."""
-    output = output or Output()
+def fuzz_report(db: Path | None, html: Path | None, *, as_json: bool = False) -> int:
+    """Write the report; return the exit code. Raises Trouble."""
+    output = Output()
     with opened(db) as findings:
-        found = summaries(findings)
+        campaigns = summaries(findings)
     if as_json and html is not None:
         raise Trouble("--json or --html: choose one")
     if as_json:
-        for one in found:
-            output.raw(json_text(_document(one)))
+        for summary in campaigns:
+            output.raw(json_text(_document(summary)))
     elif html is None:
-        output.raw(markdown(found))
+        output.raw(markdown(campaigns))
     else:
-        try:
-            private.write(html, page(found).encode())
-        except OSError as problem:
-            raise Trouble(f"--html {html}: {problem.strerror}", COULD_NOT_RUN) from None
+        with os_errors(f"--html {html}", COULD_NOT_RUN):
+            private.write(html, page(campaigns).encode())
         output.note(f"report: {html}")
-    return FINDINGS if any(one.findings for one in found) else FINE
+    return FINDINGS if any(summary.findings for summary in campaigns) else FINE
 
 
-def _reached(one: Summary) -> dict[str, object]:
+def _reached(summary: Summary) -> dict[str, object]:
     named = (
-        ("lines", PACKAGES, one.packages),
-        ("never_reached", NEVER, one.never),
-        ("nothing_showed", UNSEEN, one.unseen),
+        ("lines", PACKAGES, summary.packages),
+        ("never_reached", NEVER, summary.never),
+        ("nothing_showed", UNSEEN, summary.unseen),
     )
     return {
         name: [dict(zip(map(_key, columns), row, strict=True)) for row in rows]
@@ -55,11 +51,11 @@ def _key(column: str) -> str:
     return column.lower().replace(" ", "_")
 
 
-def _document(one: Summary) -> dict[str, object]:
+def _document(summary: Summary) -> dict[str, object]:
     return {
-        "campaign": one.campaign.name,
-        "target": one.campaign.target,
-        "cases": one.campaign.done,
+        "campaign": summary.campaign.name,
+        "target": summary.campaign.target,
+        "cases": summary.campaign.done,
         "causes": [
             {
                 **group.cause._asdict(),
@@ -76,7 +72,7 @@ def _document(one: Summary) -> dict[str, object]:
                     for each in group.findings
                 ],
             }
-            for group in one.groups
+            for group in summary.groups
         ],
-        **(_reached(one) if one.packages else {}),
+        **(_reached(summary) if summary.packages else {}),
     }

@@ -1,4 +1,4 @@
-"""`barnabas fuzz run`: a campaign, with what it finds as it comes."""
+"""`barnabas fuzz run`: runs a campaign and prints its findings at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.campaigns import Read, read_campaign
+from barnabas.cli.fuzz.campaigns import CampaignFile, read_campaign
+from barnabas.cli.fuzz.database import triggers
 from barnabas.cli.fuzz.failures import reported
-from barnabas.cli.fuzz.progress import Shown, shown
+from barnabas.cli.fuzz.progress import CampaignProgress, campaign_progress
 from barnabas.cli.fuzz.run_options import RunOptions
 from barnabas.cli.fuzz.shrinking import Effort, make_smaller, share
 from barnabas.cli.fuzz.targets import target as make_target
-from barnabas.cli.fuzz.without import left_out
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
@@ -37,49 +37,52 @@ from barnabas.fuzz.targets.target import CaseRunner, Target
 from barnabas.trouble import FINDINGS, FINE, INTERRUPTED
 
 FOREVER: Final = 10**15
-"""Cases of a campaign that ends when its time is over."""
+"""The number of cases of a campaign that has only a time limit."""
 
 KEPT_S: Final = 1.0
-"""Seconds after which what cases came to is kept, and shown."""
+"""Seconds after which the results of cases are stored and shown."""
 
 
 GUIDED_ROUND: Final = 200
-"""Cases of a round with feedback, at most: what they reach is for the next one."""
+"""The most cases of a round with feedback: the lines that they reach guide the next round."""
 
 _WORDS: Final = {"basis": "versions of the target"}
 
 
 @reported
-def fuzz_run(asked: RunOptions, output: Output | None = None) -> int:
-    """Run a campaign from where its database says that it stands; returns the exit code. Raises Trouble."""
-    output = output or Output()
-    read, database = _read(asked)
-    # a target that can't be meant is refused before there is a database of its campaign
-    target = make_target(read.campaign.target, asked.own)
-    if asked.coverage is not None:
-        count_lines(target, guiding=asked.feedback)
+def fuzz_run(options: RunOptions) -> int:
+    """Run a campaign, continuing where its database ends; return the exit code. Raises Trouble."""
+    output = Output()
+    read, database = _read(options)
+    # refuse an invalid target before the campaign has a database
+    target = make_target(read.campaign.target, options.owned)
+    if options.coverage is not None:
+        count_lines(target, guiding=options.feedback)
     with (
         _database(database) as findings,
-        shown(output, asked.as_json, findings) as progress,
+        campaign_progress(output, options.as_json, findings) as progress,
         ExitStack() as stack,
     ):
-        return _Run(asked, read, findings, progress, stack).run(target)
+        return _Run(options, read, findings, progress, stack).run(target)
 
 
-def _read(asked: RunOptions) -> tuple[Read, Path]:
-    """Return the campaign, without what it is to leave out, and its database. Raises Trouble."""
-    changes, broker = asked.changes, asked.apache.settings
-    read = read_campaign(asked.campaign, changes, broker)
-    database = asked.db or read.database
-    if asked.without:
-        changes["without"] = [*read.campaign.without, *left_out(database, asked.without)]
-        read = read_campaign(asked.campaign, changes, broker)
+def _read(options: RunOptions) -> tuple[CampaignFile, Path]:
+    """Return the campaign, without the triggers of `--without`, and its database's path."""
+    changes, broker = options.changes, options.apache.settings
+    read = read_campaign(options.campaign, changes, broker)
+    database = options.db or read.database
+    if options.without:
+        changes["without"] = [*read.campaign.without, *triggers(database, options.without)]
+        read = read_campaign(options.campaign, changes, broker)
     return read, database
 
 
 @contextmanager
 def _database(path: Path) -> Iterator[Findings]:
-    """It, for writing; one that is new and has no campaign in the end is removed. Raises FindingsError."""
+    """Open a database for writing.
+
+    A new database that has no campaign at the end is removed. Raises FindingsError.
+    """
     new = empty = not path.exists()
     try:
         with Findings(path, write=True) as findings:
@@ -94,12 +97,12 @@ def _database(path: Path) -> Iterator[Findings]:
 
 @dataclass(slots=True)
 class _Run:
-    """One run of a campaign: its cases are made, sent and kept, and what they found is made smaller."""
+    """A run of a campaign: its cases are generated, sent and stored, then its findings are shrunk."""
 
-    asked: RunOptions
-    read: Read
+    options: RunOptions
+    read: CampaignFile
     findings: Findings
-    progress: Shown
+    progress: CampaignProgress
     stack: ExitStack
     over: threading.Event = field(default_factory=threading.Event)
     """Set when the time for cases is over."""
@@ -107,74 +110,80 @@ class _Run:
     """Seconds that cases took."""
 
     def run(self, target: Target) -> int:
-        """Run to the end; returns the exit code. Raises CannotRun."""
+        """Run the campaign to its end; return the exit code. Raises CannotRun."""
         campaign, progress = self.read.campaign, self.progress
-        if self.asked.feedback:
+        if self.options.feedback:
             size = min(campaign.round, GUIDED_ROUND)
             campaign = campaign.model_copy(update={"round": size})
         progress.note(f"starting {campaign.target}")
         target = self.stack.enter_context(target)
-        found, settings = self._assembled(campaign, target)
-        kept = self.findings.campaign(self.read.name, target.name, settings, time.time())
-        progress.begin(target, kept, len(found.corpus), campaign)
+        assembly, settings = self._assembled(campaign, target)
+        stored = self.findings.campaign(self.read.name, target.name, settings, time.time())
+        progress.begin(target, stored, len(assembly.corpus), campaign)
         finished = False
         try:
-            self._cases(found, kept, target)
-            self._shrink(found, kept, target)
+            self._cases(assembly, stored, target)
+            self._shrink(assembly, stored, target)
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue behind what is kept")
         except CannotRun as problem:
             progress.close(self.spent, self.findings.path)
-            goes_on = f"{problem}; the same command goes on at case {kept.done}"
+            goes_on = f"{problem}; the same command goes on at case {stored.done}"
             raise CannotRun(goes_on) from None
         progress.close(self.spent, self.findings.path)
-        any_ = bool(self.findings.findings(kept.id))
+        any_ = bool(self.findings.findings(stored.id))
         return FINDINGS if any_ else FINE if finished else INTERRUPTED
 
     def _assembled(
         self, campaign: Campaign, target: Target
     ) -> tuple[PreparedCampaign, dict[str, Any]]:
-        """Return the campaign with all that it names, and its settings; where those are others than in the
-        run before, that is said."""
-        guides = {"coverage": "feedback"} if self.asked.feedback else {}
+        """Return the campaign with its parts, and its settings.
+
+        A note is printed if the settings differ from those of the last run.
+        """
+        guides = {"coverage": "feedback"} if self.options.feedback else {}
         name = (self.read.name, target.name)
-        before = [one for one in self.findings.campaigns() if (one.name, one.target) == name]
-        found = prepare(campaign, basis(target), self.read.folder)
-        settings = {**found.settings, **guides}
-        same = [one for one in before if _alike(one, settings)]
-        if found.basis.role == "client" and same:
-            # what a client asks for in its first seconds differs from run to run
-            found = prepare(campaign, kept_basis(same[-1].settings["basis"]), self.read.folder)
-            settings = {**found.settings, **guides}
-        if before and settings not in [one.settings for one in before]:
+        before = [row for row in self.findings.campaigns() if (row.name, row.target) == name]
+        assembly = prepare(campaign, basis(target), self.read.folder)
+        settings = {**assembly.settings, **guides}
+        same = [row for row in before if _alike(row, settings)]
+        if assembly.basis.role == "client" and same:
+            # the first requests of a client differ from run to run
+            assembly = prepare(campaign, kept_basis(same[-1].settings["basis"]), self.read.folder)
+            settings = {**assembly.settings, **guides}
+        if before and settings not in [row.settings for row in before]:
             differ = [each for each in settings if _differs(before[-1], settings, each)]
             other = ", ".join(_WORDS.get(each, each) for each in differ)
             self.progress.note(f"other {other} than the run before: a new campaign")
-        return found, settings
+        return assembly, settings
 
     @property
     def _for_shrinking(self) -> float | None:
-        """Seconds that are put aside for shrinking; None: none are."""
+        """Return the seconds reserved for shrinking; None: no time is reserved."""
         seconds = self.read.campaign.budget.seconds
-        return share(seconds) if seconds and self.asked.shrink else None
+        return share(seconds) if seconds and self.options.shrink else None
 
-    def _cases(self, found: PreparedCampaign, kept: StoredCampaign, target: Target) -> None:
-        """Send cases until there are enough, or the time is over. Raises CannotRun."""
-        campaign, progress = found.campaign, self.progress
+    def _cases(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
+        """Send cases until the budget is spent. Raises CannotRun."""
+        campaign, progress = assembly.campaign, self.progress
         runs = (
-            _counted(self.asked, found, target, kept, progress) if self.asked.coverage else target
+            _counted(self.options, assembly, target, stored, progress)
+            if self.options.coverage
+            else target
         )
-        run_round = self.stack.enter_context(_runner(self.asked, found, runs, kept, self.over))
-        if not self.asked.spark.spark:
-            found.maker({})  # maps all seeds, once, which may take longer than the budget is
+        run_round = self.stack.enter_context(
+            _runner(self.options, assembly, runs, stored, self.over)
+        )
+        if not self.options.spark.spark:
+            assembly.maker({})  # maps all seeds once, which may take longer than the budget
         began = time.monotonic()
         timers = _timers(campaign.budget.seconds, self._for_shrinking, self.over, progress, target)
         try:
             for timer in timers:
                 timer.start()
             last = campaign.budget.cases or FOREVER
-            for event in run(run_round, kept, campaign.round, last, self.over.is_set):
+            for event in run(run_round, stored, campaign.round, last, self.over.is_set):
                 match event:
                     case RoundStarted():
                         progress.round(event)
@@ -186,19 +195,19 @@ class _Run:
             for timer in timers:
                 timer.cancel()
             self.spent = time.monotonic() - began
-            kept.spent(self.spent)
-        if self.asked.coverage:
+            stored.spent(self.spent)
+        if self.options.coverage:
             progress.note("counting the lines that cases reached")
-            kept.reached(cast(CountingTarget, target).reached())
-            progress.note(in_words(self.findings.reached(kept.id)))
+            stored.reached(cast(CountingTarget, target).reached())
+            progress.note(in_words(self.findings.reached(stored.id)))
 
-    def _shrink(self, found: PreparedCampaign, kept: StoredCampaign, target: Target) -> None:
-        """Make findings smaller in the time that is left for it. Raises CannotRun."""
-        seconds, left = found.campaign.budget.seconds, self._for_shrinking
-        if left is not None and seconds and not self.over.is_set():
-            left = max(left, seconds - self.spent)
-        effort = Effort(self.asked.shrink, left)
-        make_smaller(self.findings, kept.id, target, found.oracles, self.progress, effort)
+    def _shrink(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
+        """Shrink findings in the remaining time. Raises CannotRun."""
+        seconds, remaining_seconds = assembly.campaign.budget.seconds, self._for_shrinking
+        if remaining_seconds is not None and seconds and not self.over.is_set():
+            remaining_seconds = max(remaining_seconds, seconds - self.spent)
+        effort = Effort(self.options.shrink, remaining_seconds)
+        make_smaller(self.findings, stored.id, target, assembly.oracles, self.progress, effort)
 
 
 def _differs(before: CampaignRow, settings: Mapping[str, Any], name: str) -> bool:
@@ -206,29 +215,29 @@ def _differs(before: CampaignRow, settings: Mapping[str, Any], name: str) -> boo
 
 
 def _alike(before: CampaignRow, settings: Mapping[str, Any]) -> bool:
-    """Whether all is the same but what the target takes."""
+    """Check that settings are equal, except for the versions of the target."""
     names = (before.settings.keys() | settings.keys()) - {"basis"}
     return not any(_differs(before, settings, name) for name in names)
 
 
 def _counted(
-    asked: RunOptions,
-    found: PreparedCampaign,
+    options: RunOptions,
+    assembly: PreparedCampaign,
     target: Target,
-    kept: StoredCampaign,
-    progress: Shown,
+    stored: StoredCampaign,
+    progress: CampaignProgress,
 ) -> CaseRunner:
-    """The target, behind what counts; what valid messages reach is kept first."""
+    """Return the target with counting of lines; first store the lines that valid messages reach."""
     counts = cast(CountingTarget, target)
     progress.note("counting the lines that valid messages reach")
-    shows = what_valid_shows(target, found.corpus)
-    if not kept.counted():
-        kept.reached(counts.reached())
+    shows = what_valid_shows(target, assembly.corpus)
+    if not stored.counted():
+        stored.reached(counts.reached())
     counts.reset()
     runs: CaseRunner = target
-    # a client says itself what each case reached
-    if asked.feedback and target.role == "broker":
-        assert isinstance(counts.meter, Jacoco)  # noqa: S101 (all that brokers have)
+    # clients report by themselves what each case reached
+    if options.feedback and target.role == "broker":
+        assert isinstance(counts.meter, Jacoco)  # noqa: S101 (all meters of brokers are)
         counts.meter.since()
         runs = GuidedTarget(target, counts.meter.since, counts.meter.passed)
     return ComparedTarget(runs, shows)
@@ -238,10 +247,13 @@ def _timers(
     seconds: float | None,
     for_shrinking: float | None,
     over: threading.Event,
-    progress: Shown,
+    progress: CampaignProgress,
     target: Target,
 ) -> list[threading.Timer]:
-    """What ends the cases: when the time is up, or so long before it, if there is something to shrink."""
+    """Return timers that end the cases.
+
+    The cases end with the time, or earlier if there are findings to shrink.
+    """
     if seconds is None:
         return []
 
@@ -257,8 +269,8 @@ def _timers(
     return timers
 
 
-def _time_is_up(over: threading.Event, progress: Shown, target: Target) -> None:
-    """Said with what the target is at: one case that is looked at again may take longer than the budget."""
+def _time_is_up(over: threading.Event, progress: CampaignProgress, target: Target) -> None:
+    """End the cases, and print the target's activity: repeating one case may take longer than the budget."""
     if over.is_set():
         return
     over.set()
@@ -267,7 +279,7 @@ def _time_is_up(over: threading.Event, progress: Shown, target: Target) -> None:
 
 
 def _every(seconds: float) -> Callable[[], bool]:
-    """Whether so many seconds are over since it last said so."""
+    """Return a function that is True at most once in so many seconds."""
     last = time.monotonic()
 
     def due() -> bool:
@@ -282,22 +294,22 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 
 def _runner(
-    asked: RunOptions,
-    found: PreparedCampaign,
+    options: RunOptions,
+    assembly: PreparedCampaign,
     target: CaseRunner,
-    kept: StoredCampaign,
+    stored: StoredCampaign,
     over: threading.Event,
 ) -> AbstractContextManager[RunRound]:
-    if asked.spark.spark:
+    if options.spark.spark:
         from barnabas.cli.fuzz.spark import on_spark
 
-        return on_spark(asked.spark, found, asked.own, kept)
+        return on_spark(options.spark, assembly, options.owned, stored)
 
     def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         return run_range(
             target,
-            found.maker(energies),
-            found.oracles,
+            assembly.maker(energies),
+            assembly.oracles,
             numbers,
             over=over.is_set,
             due=_every(KEPT_S),

@@ -27,7 +27,7 @@ def parse_broker_setting(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ApacheOptions:
-    """Brokers of Apache Kafka that are started for a campaign."""
+    """Options for brokers of Apache Kafka that a campaign starts."""
 
     PANEL: ClassVar = "Targets of the kind apache"
 
@@ -65,14 +65,14 @@ class ApacheOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is given, as `barnabas.fuzz.targets.apache_settings.ApacheSettings` has it."""
-        found = {
+        """Return the given settings by the names of their fields in `ApacheSettings`."""
+        settings = {
             "listener": self.listener,
             "mechanism": self.mechanism,
             "jvm": tuple(self.jvm),
             "settings": dict(self.broker_setting),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in settings.items() if value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,26 +148,29 @@ class RunOptions:
         ),
     ] = False
     spark: SparkOptions = field(default_factory=SparkOptions)
-    own: Own = False
+    owned: Own = False
     as_json: JsonLines = False
 
     def __post_init__(self) -> None:
-        """Raise Trouble for coverage of targets elsewhere."""
+        """Raise Trouble for counting lines of targets on Spark."""
         if self.spark.spark and self.coverage:
             raise Trouble("--coverage counts lines of a target here, and not of those on Spark")
 
     @property
     def coverage(self) -> Literal["report", "feedback"] | None:
-        """What counted lines are for: the report, or to choose what cases are made of, too."""
+        """Return the purpose of counted lines.
+
+        They are counted for the report, or also as feedback for the choice of cases; None: not counted.
+        """
         return "feedback" if self.feedback else "report" if self.count_lines else None
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The settings that stand in place of the campaign file's."""
+        """Return the settings that replace those of the campaign file."""
         budget = {"cases": self.cases, "seconds": self.seconds}
-        found = {
+        changes = {
             "target": self.target,
             "seed": self.seed,
             "budget": {name: n for name, n in budget.items() if n is not None} or None,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in changes.items() if value is not None}

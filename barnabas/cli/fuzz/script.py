@@ -1,4 +1,4 @@
-"""`barnabas fuzz script`: a finding for those who have no barnabas."""
+"""`barnabas fuzz script`: a finding as a script that needs no barnabas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, finding_by_name, opened, target_name
 from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Case
@@ -31,66 +31,66 @@ def fuzz_script(
     db: Path | None,
     *,
     target: str | None = None,
-    own: bool = False,
-    output: Output | None = None,
+    owned: bool = False,
 ) -> int:
-    """Print a script that does a finding's case again; returns the exit code. Raises Trouble.
+    """Print a script that reproduces a finding; return the exit code. Raises Trouble.
 
-    For a broker it sends the case; for a client it is the broker that gives it. A case behind a session is
-    recorded on the target, and so is what a client asks; any other needs none."""
-    output = output or Output()
+    The script sends the case to a broker, or is the broker that sends it to a client. A case after a session
+    is recorded on the target, and so are the requests of a client; other cases need no target.
+    """
+    output = Output()
     with opened(db) as findings:
-        finding = one(findings, name)
+        finding = finding_by_name(findings, name)
         named = target or target_name(findings, finding)
     cases = cases_of(finding)
     case = cases[-1]
-    about = ORACLES_BY_NAME[finding.oracle].description
-    title = f"{named}: {finding.what}\n({finding.oracle}: {about})"
+    description = ORACLES_BY_NAME[finding.oracle].description
+    title = f"{named}: {finding.what}\n({finding.oracle}: {description})"
     if case.recipe.seed.direction == "response":
-        text = _of_client(title, named, own, cases, output)
+        text = _of_client(title, named, owned, cases, output)
     else:
         if len(cases) > 1:
             output.note(f"it takes {len(cases)} cases: the script sends the last alone")
-        shown = criterion(finding.oracle, finding.behaviour)
+        shows = criterion(finding.oracle, finding.behaviour)
         if finding.oracle == "server_error" and _as_seen(finding):
-            shown = server_error(finding.observation, finding.behaviour[1]) or shown
-        text = _of_broker(title, named, own, case, shown, output)
+            shows = server_error(finding.observation, finding.behaviour[1]) or shows
+        text = _of_broker(title, named, owned, case, shows, output)
     output.raw(text.rstrip("\n"))
     return FINE
 
 
 def _as_seen(finding: Finding) -> bool:
-    """Whether the answer to what is sent is laid out like the one that was seen."""
+    """Check that the response to the shrunk case has the same version as the observed one."""
     return finding.best.seed.version == finding.recipe.seed.version
 
 
-def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output: Output) -> str:
+def _of_client(title: str, named: str, owned: bool, cases: Sequence[Case], output: Output) -> str:
     output.note(f"starting {named} to record {plural(len(cases), 'session')}")
-    with make_target(named, own) as running:
+    with make_target(named, owned) as running:
         if not isinstance(running, ClientTarget):
             raise Trouble(f"{named} is no client, and the finding is of one")
-        got = installed_by(named.removeprefix("client:"))
-        title = f"{title}\nThe client is had by: {got}" if got else title
-        return client_script(title, [Session(one, *running.recorded(one)) for one in cases])
+        installation = installed_by(named.removeprefix("client:"))
+        title = f"{title}\nThe client is had by: {installation}" if installation else title
+        return client_script(title, [Session(case, *running.recorded(case)) for case in cases])
 
 
 def _of_broker(
-    title: str, named: str, own: bool, case: Case, shown: Criterion, output: Output
+    title: str, named: str, owned: bool, case: Case, shows: Criterion, output: Output
 ) -> str:
     if any(live.name == "scram_proof" for live in case.live):
         raise Trouble("a script can't make the proof of SCRAM that the case of this finding needs")
     session = session_named(case.recipe.session)
     login = None if session is not None and session.before_login else login_of(named)
-    return script(title, case, _steps(named, own, case, output), login, shown)
+    return script(title, case, _steps(named, owned, case, output), login, shows)
 
 
-def _steps(named: str, own: bool, case: Case, output: Output) -> SessionRecording:
+def _steps(named: str, owned: bool, case: Case, output: Output) -> SessionRecording:
     if not case.recipe.session:
         return SessionRecording((), case.chunks)
     output.note(f"starting {named} to record the session {case.recipe.session}")
-    with make_target(named, own) as running:
+    with make_target(named, owned) as running:
         if not isinstance(running, BrokerTarget):
             raise Trouble(f"{named} is no broker, and the finding is of one")
-        # its process id: a name that no other script of today has
+        # the process id names the session, so that scripts do not share names
         number, offered = os.getpid(), running.prober.offered()
         return record_session(running.service.address, offered, case, number, running.credentials)

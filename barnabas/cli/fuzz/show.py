@@ -1,4 +1,4 @@
-"""`barnabas fuzz show`: all that is known of one finding."""
+"""`barnabas fuzz show`: the details of a finding."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from barnabas.captures.files import private
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import one, opened, target_name
+from barnabas.cli.fuzz.database import finding_by_name, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.report.cause import cause, groups, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.title import title
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, os_errors
 
 
 def fuzz_show(
@@ -23,19 +23,16 @@ def fuzz_show(
     *,
     capture: Path | None = None,
     as_json: bool = False,
-    output: Output | None = None,
 ) -> int:
-    """Print a finding; returns the exit code. Raises Trouble."""
-    output = output or Output()
+    """Print a finding; return the exit code. Raises Trouble."""
+    output = Output()
     with opened(db) as findings:
-        finding = one(findings, name)
+        finding = finding_by_name(findings, name)
         target, path = target_name(findings, finding), findings.path
         alike = groups(findings.findings(finding.campaign))
     if capture is not None:
-        try:
+        with os_errors(f"--capture {capture}", COULD_NOT_RUN):
             private.write(capture, finding.capture)
-        except OSError as problem:
-            raise Trouble(f"--capture {capture}: {problem.strerror}", COULD_NOT_RUN) from None
     if as_json:
         output.raw(json_text(_document(finding, target)))
     else:
@@ -62,5 +59,5 @@ def _document(finding: Finding, target: str) -> dict[str, object]:
 
 
 def _plain(stored: str) -> object:
-    """What is in the only place of what is stored."""
+    """Return the value in stored JSON, which is a list with one element."""
     return json.loads(stored)[0]

@@ -1,4 +1,4 @@
-"""Makes the findings of a campaign smaller, behind its cases: of those of one cause one stands for all."""
+"""Shrinks the findings of a campaign after its cases; only one finding per root cause is shrunk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from barnabas.cli.fuzz.progress import Shown
+from barnabas.cli.fuzz.progress import CampaignProgress
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.case_maker import cook
@@ -22,24 +22,24 @@ from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
 
 SHRINKING_S: Final = 30.0
-"""Seconds that a finding may take to become smaller."""
+"""The most seconds for shrinking a finding."""
 
 SHARE: Final = 0.2
-"""Of the time that a campaign has, and no more than that."""
+"""The largest share of a campaign's time for shrinking."""
 
 
 def share(seconds: float) -> float:
-    """Seconds of a campaign's that are for shrinking, if something is found."""
+    """Return the seconds of a campaign's time that are reserved for shrinking."""
     return min(SHARE * seconds, SHRINKING_S)
 
 
 class Effort(NamedTuple):
-    """How much shrinking may take."""
+    """The limits of shrinking."""
 
     runs: int
-    """Of the target, for each finding."""
+    """The most runs of the target for each finding."""
     seconds: float | None
-    """For all together."""
+    """The most seconds for all findings; None: unlimited."""
 
 
 def make_smaller(
@@ -47,16 +47,20 @@ def make_smaller(
     campaign: int,
     target: Target,
     oracles: Sequence[Oracle],
-    progress: Shown,
+    progress: CampaignProgress,
     effort: Effort,
 ) -> None:
-    """Shrink what is not smaller yet; what remains is left until the campaign goes on.
+    """Shrink the findings that were not shrunk yet; the rest waits until the campaign continues.
 
-    What ended a target that nobody here can start again is left as it is. Raises CannotRun.
+    A finding that crashed a target which can't be restarted stays as it is. Raises CannotRun.
     """
     runs, seconds = effort
-    found = groups(findings.findings(campaign))
-    fresh = [(one, group) for group in found if (one := representative(group)) and one.to_shrink]
+    causes = groups(findings.findings(campaign))
+    fresh = [
+        (finding, group)
+        for group in causes
+        if (finding := representative(group)) and finding.to_shrink
+    ]
     if not (fresh and runs):
         return
     limit = f"{SHRINKING_S:.0f} s each" if seconds is None else f"{seconds:.2g} s in all"
@@ -64,23 +68,23 @@ def make_smaller(
     last = None if seconds is None else time.monotonic() + seconds
     renew: Callable[[], None] | None = getattr(target, "reset", None)
     anew = [renew] if renew is not None and target.role == "broker" else []
-    for number, (one, group) in enumerate(fresh, 1):
+    for number, (finding, group) in enumerate(fresh, 1):
         now = time.monotonic()
         if last is not None and now >= last:
             break
         deadline = now + SHRINKING_S if last is None else min(last, now + SHRINKING_S)
-        progress.shrinking(one, number, len(fresh))
+        progress.shrinking(finding, number, len(fresh))
         over = _over(deadline)
         try:
-            smaller, shown = _smaller(one, target, oracles, runs, over, anew)
-            # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
-            findings.smaller(one, smaller, shown)
-            others = [each for each in group.findings if each is not one and each.to_shrink]
-            if others and smaller != one.recipe and not over():
-                for other, also in _shown_by(smaller, others, target, oracles, over):
-                    findings.smaller(other, smaller, also)
-        except CannotRun:  # nor is it tried again by the same command
-            findings.smaller(one, one.recipe)
+            smaller, observed = _smaller(finding, target, oracles, runs, over, anew)
+            # store an unchanged recipe, too, or each continued run would try to shrink it again
+            findings.smaller(finding, smaller, observed)
+            others = [each for each in group.findings if each is not finding and each.to_shrink]
+            if others and smaller != finding.recipe and not over():
+                for other, other_observation in _shown_by(smaller, others, target, oracles, over):
+                    findings.smaller(other, smaller, other_observation)
+        except CannotRun:  # store it as shrunk: the same command must not try it again
+            findings.smaller(finding, finding.recipe)
             raise
 
 
@@ -100,23 +104,25 @@ def _smaller(
     over: Callable[[], bool],
     anew: list[Callable[[], None]],
 ) -> tuple[Recipe, Detection | None]:
-    """Its recipe made smaller, and what that came to; None: it is the same. One candidate after the other:
-    several side by side take a broker as long. anew: has a target as it was at its start, once; what a
-    campaign left behind may keep all from firing."""
-    shown: deque[Detection] = deque(maxlen=1)
-    fires = fires_on(target, oracles, cook, _behaviour(finding), over, shown.append)
+    """Shrink the recipe of a finding; return it with its observation, or None if nothing could be removed.
+
+    Candidates run one after the other, since several at once take a broker as long. anew: At most one
+    function that restarts the target; the state that a campaign left may keep a case from firing.
+    """
+    observed: deque[Detection] = deque(maxlen=1)
+    fires = fires_on(target, oracles, cook, _behaviour(finding), over, observed.append)
     while anew and not fires(finding.recipe) and not over():
         anew.pop()()
     smaller = shrink(finding.recipe, fires, runs=runs, size=size_by(cook)).recipe
     if smaller == finding.recipe:
         return smaller, None
-    return _as_first(finding, shown.pop())
+    return _as_first(finding, observed.pop())
 
 
-def _as_first(finding: Finding, found: Detection) -> tuple[Recipe, Detection]:
-    """What a case came to, with the number of a finding's first one."""
-    case = cook(found.observation.case.recipe, finding.first_case)
-    return case.recipe, Detection(found.verdict, replace(found.observation, case=case))
+def _as_first(finding: Finding, observed: Detection) -> tuple[Recipe, Detection]:
+    """Return a recipe and its observation with the number of the finding's first case."""
+    case = cook(observed.observation.case.recipe, finding.first_case)
+    return case.recipe, Detection(observed.verdict, replace(observed.observation, case=case))
 
 
 def _shown_by(
@@ -126,12 +132,15 @@ def _shown_by(
     oracles: Sequence[Oracle],
     over: Callable[[], bool],
 ) -> list[tuple[Finding, Detection]]:
-    """Those that a case shows, too: an exception in a log, and the error that it is answered with."""
+    """Return the findings that a case shows, each with its observation.
+
+    For example, an exception in the log and the error in the response are two findings of one case.
+    """
     case = cook(recipe, 0)
-    found = replay(target, oracles, [case], _behaviour(findings[0]), over=over).detections
-    shown = {(one.verdict.oracle, one.verdict.behaviour): one for one in found}
+    observed = replay(target, oracles, [case], _behaviour(findings[0]), over=over).detections
+    by_behaviour = {(each.verdict.oracle, each.verdict.behaviour): each for each in observed}
     return [
-        (one, _as_first(one, shown[_behaviour(one)])[1])
-        for one in findings
-        if _behaviour(one) in shown
+        (each, _as_first(each, by_behaviour[_behaviour(each)])[1])
+        for each in findings
+        if _behaviour(each) in by_behaviour
     ]

@@ -1,7 +1,7 @@
-"""`barnabas fuzz run --spark`: a round's cases in shards on Spark, each worker with a target of its own.
+"""`barnabas fuzz run --spark`: a round's cases as shards on Spark, where each worker starts its own target.
 
-One round at a time: only between rounds do energies change. What a shard found comes back as a table, and
-is kept as any batch is, or put by until those before it have come.
+Rounds run one after the other, since energies change only between them. The results of a shard come back as a
+table. They are stored like any batch, after the shards before it.
 """
 
 from __future__ import annotations
@@ -11,25 +11,24 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from barnabas.cli.console.options import SparkOptions
+from barnabas.cli.console.spark_session import spark_session
 from barnabas.cli.fuzz.targets import target
 from barnabas.fuzz.engine.assembly import PreparedCampaign
 from barnabas.fuzz.engine.rounds import Batch, RunRound
 from barnabas.fuzz.engine.shard_pool import Shelf, side_by_side
 from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, checked_rows, job_of, shards
 from barnabas.fuzz.errors import CannotRun
-from barnabas.pipeline.spark.errors import UnavailableError, reason
-from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.spark.session import QUICK, session
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.pipeline.spark.errors import reason
+from barnabas.pipeline.spark.session import QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SMALLEST: Final = 50
-"""Cases of a shard: a target must be started for it."""
+"""The fewest cases of a shard, since each shard starts a target."""
 
 SHARDS: Final = 2
-"""Of a round, for each core: more lose less when they are interrupted, and start more targets."""
+"""Shards of a round for each core: more shards lose less if interrupted, but start more targets."""
 
 SETTINGS: Final = {
     **QUICK,
@@ -39,25 +38,23 @@ SETTINGS: Final = {
 
 @contextmanager
 def on_spark(
-    options: SparkOptions, found: PreparedCampaign, own: bool, shelf: Shelf
+    options: SparkOptions, assembly: PreparedCampaign, owned: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
-    """Run rounds on Spark, until the end of the `with`. Raises Trouble."""
-    # a Spark Connect server was set up by others, and takes none of these
-    ours = {} if parse_master(options.master).kind == "connect" else SETTINGS
-    try:
-        with session(options.master, {**ours, **dict(options.conf)}) as spark:
-            yield rounds(spark, job_of(found, own, target), shelf)
-    except UnavailableError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    """Run rounds on Spark until the end of `with`. Raises Trouble."""
+    with spark_session(options, SETTINGS) as spark:
+        yield rounds(spark, job_of(assembly, owned, target), shelf)
 
 
 def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
-    """What runs a round on this session: a job for each shard, so that a finished one is kept at once."""
+    """Return a function that runs a round, with a Spark job for each shard.
+
+    So the results of a shard are stored as soon as it ends.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
-        cores = _parallelism(spark)  # workers come and go
+        cores = _parallelism(spark)  # the number of workers may change
         work = shards(job, dict(energies))
 
         def run_shard(shard: range) -> Sequence[Row]:

@@ -1,4 +1,4 @@
-"""Kinds of targets for the command line: the fuzzer's own, and those that only barnabas can put together."""
+"""The kinds of targets: those of `barnabas.fuzz`, and those that need the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from barnabas.fuzz.targets.registry import TARGETS, TargetKind, target_of
 from barnabas.fuzz.targets.target import Target
 
 KINDS: Final[tuple[TargetKind, ...]] = (*TARGETS, PROXY)
-"""All of them."""
+"""All kinds of targets."""
 
 
-def target(text: str, own: bool) -> Target:
-    """Return the target that a campaign calls so. Raises Misuse, CannotRun."""
-    return target_of(text, own, KINDS)
+def target(text: str, owned: bool) -> Target:
+    """Return the target with a name of campaigns. Raises Misuse, CannotRun."""
+    return target_of(text, owned, KINDS)

@@ -1,1 +1,1 @@
-"""`barnabas peers`."""
+"""`barnabas peers`: brokers for trials, embedded, Apache Kafka's, or added by packages."""

@@ -1,4 +1,4 @@
-"""The kinds of brokers that packages add to `barnabas peers start`: entry points of `barnabas.brokers`."""
+"""The kinds of brokers that packages add to `barnabas peers start`, by entry points of `barnabas.brokers`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from barnabas.trouble import Trouble
 
 
 class Options(NamedTuple):
-    """Options of `peers start` that added kinds take, and embedded and apache do not; None: not given."""
+    """Options of `peers start` that added kinds support; embedded and apache do not. None: not given."""
 
     topics: list[str] | None = None
     zookeeper: str | None = None
@@ -38,7 +38,7 @@ class BrokerKind(NamedTuple):
 def added_kind(name: str) -> BrokerKind:
     """Return a kind that an installed package adds. Raises Trouble if it is unusable."""
     reference = references("brokers")[name]
-    found = load(f"kind of brokers {name}", reference)
-    if not isinstance(found, BrokerKind):
+    kind = load(f"kind of brokers {name}", reference)
+    if not isinstance(kind, BrokerKind):
         raise Trouble(f"kind of brokers {name}: {reference} is no barnabas.cli.peers BrokerKind")
-    return found
+    return kind

@@ -1,4 +1,4 @@
-"""`barnabas peers`: brokers that run until Ctrl-C, and which ones there are."""
+"""`barnabas peers`: lists kinds of brokers, and runs brokers until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any, Protocol
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.peers.kinds import Options, added_kind
-from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
 from barnabas.plugins import references, usable
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
 class Cluster(Protocol):
-    """What all kinds of brokers have."""
+    """A running cluster of any kind."""
 
     @property
     def bootstrap(self) -> str:
-        """The addresses as clients take them."""
+        """Return the bootstrap servers for clients."""
 
 
 def kinds() -> Iterator[str]:
-    """A line for each kind of brokers, and one for the versions that were seen working.
+    """Yield a line for each kind of brokers, and one for the tested versions of Apache Kafka.
 
     Raises Trouble after the last line if a package adds an unusable kind.
     """
@@ -36,11 +36,11 @@ def kinds() -> Iterator[str]:
     for peer in _all():
         yield f"{peer.name:<10} {peer.description}"
         if peer.name == "apache":
-            yield f"{'':<10} tested: {', '.join(known.version for known in RELEASES)}"
+            yield f"{'':<10} tested: {', '.join(release.version for release in RELEASES)}"
 
 
 def startable() -> Iterator[dict[str, Any]]:
-    """What `peers start` takes, a row each, with its version and the modes that this knows.
+    """Yield a row for each value that `peers start` accepts, with its version and its modes.
 
     Raises Trouble after the last row if a package adds an unusable kind.
     """
@@ -48,10 +48,10 @@ def startable() -> Iterator[dict[str, Any]]:
 
     for peer in _all():
         if peer.name == "apache":
-            for known in RELEASES:
-                start = f"apache:{known.version}"
-                modes = [mode.value for mode in known.modes]
-                yield _row(peer, start, known.version, modes)
+            for release in RELEASES:
+                start = f"apache:{release.version}"
+                modes = [mode.value for mode in release.modes]
+                yield _row(peer, start, release.version, modes)
         else:
             yield _row(peer, peer.name, None, [])
 
@@ -79,19 +79,26 @@ def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[
 def start(
     kind: str,
     brokers: int | None = None,
-    output: Output | None = None,
     options: Options | None = None,
 ) -> int:
-    """Start a kind of brokers, print where they are, wait for a signal that asks to end.
+    """Start brokers, print their addresses, and wait for a signal to end; return the exit code.
 
-    kind: `embedded`, `apache:VERSION`, or an added kind. brokers: how many, the kind's own number if None.
+    Args:
+        kind: `embedded`, `apache:VERSION`, or an added kind.
+        brokers: The number of brokers; None: the kind's default.
+        options: Options of added kinds.
+
+    Raises:
+        Trouble: The kind is unknown or can't be started.
     """
     name, _, version = kind.partition(":")
-    own = [peer.name for peer in PEERS]
-    if (name not in own and name not in references("brokers")) or (name != "apache" and version):
-        names = [*own, *references("brokers")]
+    built_in = [peer.name for peer in PEERS]
+    if (name not in built_in and name not in references("brokers")) or (
+        name != "apache" and version
+    ):
+        names = [*built_in, *references("brokers")]
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
-    output, options = output or Output(), options or Options()
+    output, options = Output(), options or Options()
     if name in ("embedded", "apache"):
         for option, value in options._asdict().items():
             if value is not None:
@@ -146,7 +153,7 @@ def _run(brokers: AbstractContextManager[Cluster], note: str, output: Output) ->
 
 
 def _until_signal() -> None:
-    """A signal that comes just before a lock is waited for wakes nobody; one in a pipe is not missed."""
+    """Wait for a signal by a pipe: a lock would miss a signal that arrives just before the wait."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing)

@@ -1,1 +1,1 @@
-"""What a user brings: checks and faults of their own, named as `module:TUPLE`."""
+"""Plug-ins of the user: checks and faults, named as `module:TUPLE`."""

@@ -1,4 +1,4 @@
-"""Which checks run: ours and the user's own, those that were named, with the thresholds that were set."""
+"""The checks that a command runs: selected built-in checks and the user's own, with their thresholds."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from barnabas.trouble import Trouble
 
 
 def own_checks(name: str | None) -> tuple[Check, ...]:
-    """Ours, and those of a tuple such as `barnabas.captures.checks.CHECKS` in a module of the user's."""
+    """Return the built-in checks and those in a user's module.
+
+    name: A tuple such as `barnabas.captures.checks.CHECKS`, written module:TUPLE. Raises Trouble.
+    """
     if name is None:
         return CHECKS
-    found = own_tuple("--checks", name)
-    for entry in found:
+    added = own_tuple("--checks", name)
+    for entry in added:
         if not isinstance(entry, Check):
             raise Trouble(f"--checks {name}: {entry!r} is no barnabas.captures.checks.Check")
         if not (dataclasses.is_dataclass(entry.settings) and callable(entry.begin)):
             raise Trouble(
                 f"--checks {name}: {entry.name}: settings are a dataclass, begin a function"
             )
-    ours, theirs = ([check.name for check in some] for some in (CHECKS, found))
+    ours, theirs = ([check.name for check in some] for some in (CHECKS, added))
     check_names(f"--checks {name}", "check", ours, theirs)
-    return (*CHECKS, *found)
+    return (*CHECKS, *added)
 
 
 def chosen(
@@ -35,25 +38,25 @@ def chosen(
     skip: Iterable[str] = (),
     settings: Iterable[str] = (),
 ) -> tuple[Check, ...]:
-    """Those that are to run, with their settings (`joins.longest_ms=10000`). Raises Trouble."""
+    """Return the selected checks with their settings (`joins.longest_ms=10000`). Raises Trouble."""
     by_name = {check.name: check for check in checks}
-    wanted, unwanted = set(only), set(skip)
-    for name in (*wanted, *unwanted):
+    selected, unwanted = set(only), set(skip)
+    for name in (*selected, *unwanted):
         _known(name, by_name)
     for text in settings:
-        place, equals, value = text.partition("=")
-        name, dot, setting = place.partition(".")
+        path, equals, value = text.partition("=")
+        name, dot, setting = path.partition(".")
         if not (equals and dot):
             raise Trouble(f"--set {text}: write CHECK.SETTING=VALUE, e.g. joins.longest_ms=10000")
         by_name[name] = _set(_known(name, by_name), setting, value)
-    left = tuple(
+    remaining = tuple(
         check
         for check in by_name.values()
-        if (not wanted or check.name in wanted) and check.name not in unwanted
+        if (not selected or check.name in selected) and check.name not in unwanted
     )
-    if not left:
+    if not remaining:
         raise Trouble("--skip leaves no check to run: name fewer")
-    return left
+    return remaining
 
 
 def _known(name: str, checks: dict[str, Check]) -> Check:

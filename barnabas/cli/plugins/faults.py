@@ -1,4 +1,4 @@
-"""Faults of one's own, named on the command line as `module:TUPLE`."""
+"""Faults of the user, named on the command line as `module:TUPLE`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from barnabas.trouble import Trouble
 
 
 def own_faults(name: str | None) -> tuple[Fault, ...]:
-    """Ours, and those of a tuple such as `barnabas.proxy.faults.FAULTS` in a module of the user's.
+    """Return the built-in faults and those in a user's module.
 
-    See `own_tuple`. Raises Trouble.
+    name: A tuple such as `barnabas.proxy.faults.FAULTS`, written module:TUPLE; see `own_tuple`. Raises
+    Trouble.
     """
     if name is None:
         return FAULTS
-    found = own_tuple("--faults", name)
-    for entry in found:
+    added = own_tuple("--faults", name)
+    for entry in added:
         _check(name, entry)
-    ours, theirs = ([fault[0] for fault in some] for some in (FAULTS, found))
+    ours, theirs = ([fault[0] for fault in some] for some in (FAULTS, added))
     check_names(f"--faults {name}", "fault", ours, theirs)
-    return (*FAULTS, *found)
+    return (*FAULTS, *added)
 
 
 def _check(name: str, entry: object) -> None:
@@ -46,13 +47,13 @@ def _settings(model: object) -> bool:
     return inspect.isclass(model) and issubclass(model, BaseModel)
 
 
-def _check_takes(what: str, function: object, count: int) -> None:
-    """Whether it can be called with so many arguments, as far as Python knows."""
+def _check_takes(label: str, function: object, count: int) -> None:
+    """Raise Trouble if the signature of a function does not take `count` arguments."""
     if not callable(function):
-        raise Trouble(f"{what} is no function")
+        raise Trouble(f"{label} is no function")
     try:
         inspect.signature(function).bind(*range(count))
-    except ValueError:  # some of Python's own functions do not say
+    except ValueError:  # some built-in functions have no signature
         return
     except TypeError:
-        raise Trouble(f"{what} must take {plural(count, 'argument')}") from None
+        raise Trouble(f"{label} must take {plural(count, 'argument')}") from None

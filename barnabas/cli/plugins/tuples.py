@@ -1,4 +1,4 @@
-"""What a user brings: a tuple in a module of theirs, named on the command line as `module:TUPLE`."""
+"""Plug-ins of the user: a tuple in a module, named on the command line as `module:TUPLE`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from barnabas.trouble import Trouble
 
 
 def check_names(option: str, kind: str, ours: Iterable[str], theirs: Iterable[str]) -> None:
-    """Raises Trouble for a name that is taken; `option` is what was written, `kind` what is named."""
-    known = dict.fromkeys(ours, "of ours")
+    """Raise Trouble for a name that exists already.
+
+    Args:
+        option: The option with its value, for the message.
+        kind: The kind of things that are named.
+        ours: The names of the built-in ones.
+        theirs: The names of the user's.
+    """
+    owners = dict.fromkeys(ours, "of ours")
     for name in theirs:
-        if whose := known.get(name):
+        if whose := owners.get(name):
             raise Trouble(f"{option}: {name!r} is the name of a {kind} {whose}")
-        known[name] = "before it"
+        owners[name] = "before it"
 
 
 def own_tuple(option: str, name: str) -> tuple[Any, ...]:
-    """The tuple of that name; `option` is the one that names it, for messages.
+    """Return the tuple that an option names. Raises Trouble.
 
-    The module is looked for where Python looks, and in the present directory. Raises Trouble.
+    The module is searched on Python's path and in the current directory.
     """
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
@@ -34,9 +41,9 @@ def own_tuple(option: str, name: str) -> tuple[Any, ...]:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        found = load(f"{option} {name}", name)
+        value = load(f"{option} {name}", name)
     finally:
         sys.path.remove(here)
-    if not isinstance(found, tuple):
+    if not isinstance(value, tuple):
         raise Trouble(f"{option} {name}: {module_name} has no tuple called {attribute}")
-    return found
+    return value

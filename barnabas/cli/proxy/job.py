@@ -1,4 +1,7 @@
-"""What the options of `barnabas proxy` come to: files are read, names are looked up, contexts are made."""
+"""The proxy that the options of `barnabas proxy` describe.
+
+Its files are read, names are resolved, and TLS contexts are made.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from barnabas.addresses import parse_address
 from barnabas.captures.writing.masking import Masking
 from barnabas.cli.console.output import Output
 from barnabas.cli.plugins.faults import own_faults
-from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
+from barnabas.cli.proxy.option_conflicts import refuse_circle, refuse_overwriting
 from barnabas.cli.proxy.options import CaptureOptions, ControlOptions, Log, LogOptions, ProxyOptions
 from barnabas.cli.proxy.tls_contexts import check_name, make_tls
-from barnabas.cli.scenarios.reading import read_scenario, scenario_file
+from barnabas.cli.scenarios.scenario_files import read_scenario, scenario_file
 from barnabas.cli.traces.options import endpoint_of
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.control.reload import ScenarioFile
@@ -24,28 +27,28 @@ from barnabas.proxy.topic_names.names import TopicNames
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A proxy, and what is to become of its traffic."""
+    """A proxy, and where its log, its capture and its spans go."""
 
     options: Options
     scenario: Scenario | None = None
     scenario_file: ScenarioFile | None = None
-    """Where the scenario is from: it is loaded again when that changes."""
+    """The scenario's file, which is loaded again when it changes."""
     control: ControlOptions = field(default_factory=ControlOptions)
     capture: CaptureOptions = field(default_factory=CaptureOptions)
     log: LogOptions = field(default_factory=LogOptions)
     otlp: str | None = None
-    """Where a span of each exchange goes, which a reader of the live stream sends."""
+    """The collector's URL for spans, which the reader of the live stream sends; None: no spans."""
     output: Output = field(default_factory=Output)
     topics: TopicNames = field(default_factory=TopicNames)
-    """Names of topics: for the rules, and for the output's context."""
+    """Names of topics by id, for rules and for the output's context."""
     workers: int = 1
-    """Processes that carry traffic."""
+    """The number of processes that carry traffic."""
     began: Callable[[str], None] = lambda _: None
-    """Told where clients connect, as soon as they may."""
+    """Called with the address for clients, as soon as the proxy listens."""
 
     @classmethod
     def of(cls, given: ProxyOptions) -> Self:
-        """Return what the command line asks for. Raises Trouble."""
+        """Return the proxy of these options. Raises Trouble."""
         options = _options(given)
         if given.tls.clients.client_tls:
             check_name("--listen", options.listen[0])
@@ -60,7 +63,7 @@ class Job:
             },
             {"--scenario": scenario, "--toxiproxy-config": config, **given.tls.files},
         )
-        # watched before it is read
+        # watch the file before reading it, so that no change is missed
         watched = None if scenario is None else ScenarioFile(scenario, options.faults)
         topics = TopicNames()  # one map for log, filter and rules
         log = given.log
@@ -79,13 +82,16 @@ class Job:
 
     @property
     def supervised(self) -> bool:
-        """Whether traffic is in processes of its own: several, or one beside the control port, which would
-        share the interpreter with it."""
+        """Return whether worker processes carry the traffic.
+
+        With a control port there is one at least, since the port would share the interpreter with the
+        traffic.
+        """
         return self.workers > 1 or self.control.address is not None
 
 
 def _options(given: ProxyOptions) -> Options:
-    """Return what the proxy itself is made from. Raises Trouble."""
+    """Return the options of the proxy itself. Raises Trouble."""
     toxiproxy = given.toxiproxy.toxiproxy is not None
     limits = given.limits
     return Options(

@@ -1,4 +1,7 @@
-"""The live log as the proxy sees it: a ring that another process reads, which is started again if it dies."""
+"""The live log as the proxy sees it: a ring that another process reads.
+
+If the reader exits, it is started again.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +27,20 @@ from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 
 STALLED: Final = 3.0
-"""Seconds in which the reader, at the end, must make progress."""
+"""Seconds in which the reader must make progress at the end."""
 
 ROUNDS: Final = 5
-"""How many such spans the reader gets at most."""
+"""The most such periods that the reader gets."""
 
 AGAIN: Final = 1.0
-"""Seconds until a reader that died is started again."""
+"""Seconds until a reader that exited is started again."""
 
 
 class LogProcess:
-    """The reader of a stream, which others may write, too; `stream` is this process' own."""
+    """The process that reads a stream and prints it.
+
+    stream: The stream as this process writes it; other processes may write it, too.
+    """
 
     def __init__(
         self, output: Output, stream: LogStream, log: Log, otlp: str | None = None
@@ -47,12 +53,12 @@ class LogProcess:
         self._flushed = self._asked = 0
         self._deaths = 0
         self._cut = False
-        """Whether the reader had to leave what still waited in the end."""
+        """Whether the reader was killed before it had printed everything."""
         self._closing = False
         self._dropped_spans = [0]
-        """Of each reader so far."""
+        """The number of dropped spans of each reader so far."""
         self.told: dict[str, Any] = {}
-        """What the reader said when it was over."""
+        """The last report of the reader, when its stream had ended."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._note: Callable[[dict[str, Any]], None] = lambda _: None
         self._fork()
@@ -60,7 +66,10 @@ class LogProcess:
     def attach(
         self, loop: asyncio.AbstractEventLoop, note: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Hear from now on what the reader has to tell, and whether it dies. note: for the capture."""
+        """Listen to the reader from now on, and restart it if it exits.
+
+        note: Writes a note into the capture.
+        """
         self._loop, self._note = loop, note
         if self._gone:
             self._again()
@@ -68,19 +77,19 @@ class LogProcess:
             self._listen()
 
     def flush(self, timeout: float = 2.0) -> None:
-        """Wait until all that was handed over before is printed."""
+        """Wait until the stream's contents are printed, at most `timeout` seconds."""
         self._asked += 1
         self.stream.writer.note(clock(), {"barnabas": "flushed", "number": self._asked})
         self._wait(timeout, lambda: self._flushed >= self._asked)
 
     def close(self) -> None:
-        """Print what still waits; a reader that makes no progress is left behind."""
+        """Wait until the reader has printed the rest; kill a reader that makes no progress."""
         if self._gone:
             self._fork()
         self._closing = True
         self._ring.close()
         progress: tuple[int, int] | None = None
-        # the reader has a low priority: other processes may leave it little of the cores
+        # the reader has a low priority: other processes may leave it little CPU time
         for _ in range(ROUNDS):
             if self._gone or progress == (progress := (self._ring.waiting, self._ring.done)):
                 break
@@ -91,28 +100,28 @@ class LogProcess:
             self._dead()
 
     def lost(self, passed: int) -> int:
-        """Exchanges that were not printed, of so many that have passed; of a reader that died, at most."""
+        """Return how many of `passed` exchanges were not printed; after a reader's crash, at most so many."""
         return self._slow(passed) + int(self.told.get("unwritten", 0))
 
     def dropped_spans(self) -> int | None:
-        """Spans that the collector did not take, as far as is known; None: there is none."""
+        """Return the number of spans that the collector did not accept; None: no collector."""
         return None if self._otlp is None else sum(self._dropped_spans)
 
     def remarks(self, passed: int) -> list[str]:
-        """What was not shown of so many exchanges, and why, in words."""
+        """Return notes on what was not printed of `passed` exchanges."""
         slow = "the log's process fell behind the traffic"
         if self._deaths:
             slow += ", or ended (what it printed last may be counted, too)"
         elif not self.stream.waits:
             slow += " (--log-wait makes the traffic wait for it)"
-        why = {
+        counts = {
             slow: self._slow(passed),
             str(self.told.get("broken")): int(self.told.get("unwritten", 0)),
         }
-        return [*self.told.get("remarks", ()), *self._unsent(), *not_printed(why)]
+        return [*self.told.get("remarks", ()), *self._unsent(), *not_printed(counts)]
 
     def _unsent(self) -> list[str]:
-        """Name the spans that were dropped by readers that did not say so in the end."""
+        """Return notes on the dropped spans of readers that exited without reporting them."""
         if self._otlp is None:
             return []
         dropped = sum(self._dropped_spans[: -1 if self.told else None])
@@ -123,7 +132,10 @@ class LogProcess:
         return [*words * (dropped > 0), rest]
 
     def _slow(self, passed: int) -> int:
-        """Exchanges that the reader did not count: it never came to them, or died right behind printing."""
+        """Return the number of exchanges that no reader counted.
+
+        The readers did not reach them, or exited right after printing them.
+        """
         if not (self._ring.lossy or self._deaths or self._cut):
             return 0
         return max(passed - self._ring.done, 0)
@@ -138,7 +150,7 @@ class LogProcess:
         os.set_blocking(self._report, False)
 
     def _hear(self) -> None:
-        """What the reader told meanwhile."""
+        """Read the reader's reports."""
         try:
             data = os.read(self._report, 1 << 16)
         except BlockingIOError:
@@ -148,18 +160,18 @@ class LogProcess:
             return
         *lines, self._heard = (self._heard + data).split(b"\n")
         for line in lines:
-            said = json.loads(line)
-            if "flushed" in said:
-                self._flushed = said["flushed"]
-            elif "undecodable" in said:
-                self._note(said["undecodable"])
-            elif "dropped_spans" in said:
-                self._dropped_spans[-1] = said["dropped_spans"]
+            report = json.loads(line)
+            if "flushed" in report:
+                self._flushed = report["flushed"]
+            elif "undecodable" in report:
+                self._note(report["undecodable"])
+            elif "dropped_spans" in report:
+                self._dropped_spans[-1] = report["dropped_spans"]
             else:
-                self.told = said["over"]
+                self.told = report["over"]
 
     def _dead(self) -> None:
-        """The reader is gone: what passes from now on waits for the next."""
+        """Restart a reader that has exited; the stream waits for the new one."""
         self._gone = True
         if self._loop is not None:
             self._loop.remove_reader(self._report)
@@ -170,7 +182,7 @@ class LogProcess:
         self._deaths += 1
         self._dropped_spans.append(0)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        with contextlib.suppress(OSError):  # nobody is there to be told
+        with contextlib.suppress(OSError):  # stderr may be closed
             print(
                 f"log: its reader ended ({how}) and is started again", file=sys.stderr, flush=True
             )
@@ -188,11 +200,11 @@ class LogProcess:
             self._loop.add_reader(self._report, self._hear)
 
     def _reap(self) -> int:
-        """The exit code of the reader, which is about to end."""
+        """Wait for the end of the reader, and return its exit code."""
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
 
     def _wait(self, timeout: float, over: Callable[[], bool]) -> None:
-        """Hear the reader until something holds, or it is gone, or for some seconds."""
+        """Read reports until a condition holds, the reader has exited, or the timeout has passed."""
         until, polled = time.monotonic() + timeout, select.poll()
         polled.register(self._report, select.POLLIN)
         while not (over() or self._gone) and (rest := until - time.monotonic()) > 0:

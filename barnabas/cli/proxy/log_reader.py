@@ -1,5 +1,4 @@
-"""The reader of the live log, a process of its own: prints exchanges and lines as the stream has them, and
-sends spans of the exchanges."""
+"""The reader of the live log, in its own process: it prints exchanges and notes, and sends spans."""
 
 from __future__ import annotations
 
@@ -26,18 +25,26 @@ if TYPE_CHECKING:
     from barnabas.cli.traces.exporter import Exporter
 
 NICE: Final = 10
-"""How far the reader stands behind the traffic where both want the same core; see `stand_back`, too."""
+"""The nice value of the reader, which leaves a shared core to the traffic; see `stand_back`, too."""
 
 BATCH: Final = 256
-"""Exchanges that are written together at most."""
+"""The most exchanges that are written together."""
 
 SAY_AGAIN: Final = 5.0
-"""Seconds between two lines that say that exchanges are left out."""
+"""Seconds between two notes on missing exchanges."""
 
 
 class LogReader:
-    """Shows what the ring has until it is closed. otlp: where spans go. tell: what the proxy is to know, as
-    JSON can have it, from any thread. behind: called now and then while much waits."""
+    """Prints the contents of a ring until the ring is closed.
+
+    Args:
+        ring: The ring.
+        output: The output.
+        log: The format of exchanges.
+        otlp: The collector's URL for spans; None: no spans are sent.
+        tell: Reports a value of JSON to the proxy, from any thread.
+        behind: Called now and then while the reader lags behind the traffic.
+    """
 
     def __init__(
         self,
@@ -46,10 +53,10 @@ class LogReader:
         log: Log,
         otlp: str | None,
         tell: Callable[[dict[str, Any]], None],
-        behind: Callable[[], None],
+        lagging: Callable[[], None],
     ) -> None:
         self._ring = ring
-        self._behind = behind
+        self._behind = lagging
         self._output = output
         shows = {Log.json: output.json, Log.pretty: output.exchange, Log.off: self._unseen}
         self._printer = Printer(output, output.learning(shows[log]))
@@ -58,7 +65,7 @@ class LogReader:
             from barnabas.cli.traces.exporter import (
                 Exporter,
                 in_background,
-            )  # takes its time to load
+            )  # this module loads slowly
 
             self._exporter = Exporter(
                 otlp,
@@ -76,7 +83,7 @@ class LogReader:
         output.gather()
 
     def run(self) -> None:
-        """Until the ring is closed; then what was counted is told."""
+        """Print until the ring is closed; then report the counters."""
         reader = LiveReader(RingFile(self._ring, self._write, os.getppid()), self._note)
         for exchange in reader:
             if reader.restarts > self._restarts:
@@ -94,29 +101,29 @@ class LogReader:
         self._over()
         if self._exporter is not None:
             self._exporter.close()
-            self._over()  # in time or not: now it is known what the collector took
+            self._over()  # again, with the final count of accepted spans
 
     def _over(self) -> None:
         output, exporter = self._output, self._exporter
-        told = {
+        report = {
             "remarks": [*output.remarks(), *(exporter.remarks() if exporter else ())],
             "undecoded": output.undecoded,
             "broken": self._printer.broken,
             "unwritten": self._printer.unwritten,
             "errors": [[*kind, count] for kind, count in self._errors.items()],
         }
-        self._tell({"over": told})
+        self._tell({"over": report})
 
     def _unseen(self, exchange: Exchange) -> None:
-        """An exchange that is counted, and not printed."""
+        """Count an exchange without printing it."""
         self._output.look(exchange)
 
     def _write(self) -> None:
-        """Write what was shown: nothing more is there just now, or much is shown."""
+        """Write buffered lines: the ring is empty, or there are many lines."""
         self._ring.done += self._printer.write()
 
     def _say_behind(self) -> None:
-        """Between the exchange before and the next some are missing."""
+        """Print that exchanges are missing between the preceding and the following one."""
         if (now := time.monotonic()) >= self._say_next:
             self._say_next = now + SAY_AGAIN
             self._say(
@@ -141,9 +148,9 @@ class LogReader:
 
 
 def stand_back() -> None:
-    """Run only where nobody else wants a core: who is behind takes nothing from the traffic.
+    """Run only when no other process needs a core, so that a lagging reader takes no time from the traffic.
 
-    For good: who is not root finds no way back (sched(7)).
+    Only root can undo it (sched(7)).
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # a container may forbid it
@@ -153,13 +160,15 @@ def stand_back() -> None:
 def read(
     ring: Ring, output: Output, log: Log, otlp: str | None, report: int, awaited: bool
 ) -> None:
-    """In a process that was just forked: read, and tell what there is to tell on a pipe. awaited: whether
-    traffic waits for it."""
-    os.nice(NICE)
-    one_at_a_time = threading.Lock()  # a pipe mixes what is long; who sends spans is another thread
+    """Read the ring in a process that was just forked, and report to the proxy on a pipe.
 
-    def tell(said: dict[str, Any]) -> None:
+    awaited: Whether the traffic waits for the reader.
+    """
+    os.nice(NICE)
+    one_at_a_time = threading.Lock()  # a pipe mixes long writes, and another thread sends spans
+
+    def tell(value: dict[str, Any]) -> None:
         with one_at_a_time, contextlib.suppress(BrokenPipeError):  # the proxy was killed
-            os.write(report, json.dumps(said).encode() + b"\n")
+            os.write(report, json.dumps(value).encode() + b"\n")
 
     LogReader(ring, output, log, otlp, tell, (lambda: None) if awaited else stand_back).run()

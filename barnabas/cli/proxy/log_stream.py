@@ -1,4 +1,4 @@
-"""What a process that carries traffic tells the log's reader: exchanges, and lines for the person."""
+"""The stream from a process that carries traffic to the log's reader: exchanges, and notes for the user."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 
 CAUGHT_UP: Final = 0.005
-"""Seconds between two looks whether traffic that waits for the log can go on."""
+"""Seconds between two checks whether paused traffic can go on."""
 
 
 class LogStream:
-    """The stream as one process writes it. meta: what a capture says of itself.
+    """The log's stream as one process writes it.
 
-    waits: whether traffic waits for a reader that is behind; if not, the reader does without what does not
-    fit into the ring.
+    Args:
+        ring: The ring.
+        meta: The metadata of a capture.
+        waits: Whether the traffic waits for a reader that lags behind; else the reader misses what does not
+            fit into the ring.
     """
 
     def __init__(self, ring: Ring, meta: Comment, waits: bool = False) -> None:
@@ -36,11 +39,14 @@ class LogStream:
         self._wait: Callable[[bool], None] = lambda _: None
 
     def attach(self, wait: Callable[[bool], None]) -> None:
-        """wait: `Proxy.wait` of the traffic that waits."""
+        """Set the function that pauses the traffic, `Proxy.wait`."""
         self._wait = wait
 
     def line(self, text: str) -> None:
-        """Print a line for the person soon; where there is no room, their number is printed later."""
+        """Print a note for the user soon.
+
+        If the ring is full, the number of missing notes is printed later.
+        """
         if self._unsaid and self._say(
             f"{plural(self._unsaid, 'line')} not printed: the log's process fell behind"
         ):
@@ -51,7 +57,7 @@ class LogStream:
         return self.writer.note(clock(), {"barnabas": "say", "text": text})
 
     def _low(self) -> None:
-        """The ring is nearly full: each connection waits behind the chunk that it is at."""
+        """Pause the traffic when the ring is nearly full; each connection stops after its current chunk."""
         if not self._waiting:
             self._waiting = True
             self._wait(True)

@@ -1,4 +1,4 @@
-"""Memory of commands that pass large messages through."""
+"""Memory of commands that read or forward large messages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ BLOCK: Final = 24 << 20
 
 
 def keep_freed() -> None:
-    """Have what is freed kept for the next message, up to 48 MiB, instead of given back and faulted in anew.
+    """Have the allocator keep freed memory, up to 48 MiB, for the next message.
 
-    glibc gives back what is free above twice the largest block that it has mapped and got back
-    (mallopt(3), M_MMAP_THRESHOLD). Other allocators do as they do. The block is never touched.
+    Otherwise glibc returns free memory above twice the largest block that was mapped and freed (mallopt(3),
+    M_MMAP_THRESHOLD), and faults it in again. Other allocators are unaffected. The block is never touched.
     """
     bytes(BLOCK)

@@ -1,4 +1,4 @@
-"""The options of `barnabas proxy`, by topic: ten that matter most, the rest in panels of their own.
+"""The options of `barnabas proxy` by topic: the ten most important ones, and the others in panels.
 
 A new option is one field of a class.
 """
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 Address = tuple[str, int]
 
 KEPT: Final = 10_000
-"""Exchanges that the page holds unless told otherwise."""
+"""The default number of exchanges that the page holds."""
 
 
 class Log(StrEnum):
-    """How exchanges are printed."""
+    """The formats of the log."""
 
     pretty = "pretty"
     json = "json"
@@ -50,7 +50,7 @@ class Log(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureOptions:
-    """The capture of all traffic."""
+    """Options of the capture of all traffic."""
 
     PANEL: ClassVar = "Capture"
 
@@ -92,13 +92,13 @@ class CaptureOptions:
 
     @property
     def rotation(self) -> Rotation | None:
-        """When segments end; None: the capture is one file."""
+        """Return when a segment of the capture ends; None: the capture is one file."""
         return None if self.rotate is None else replace(self.rotate, keep=self.rotate_keep)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions:
-    """What is printed of exchanges, and where spans of them go."""
+    """Options of the log of exchanges and of their spans."""
 
     PANEL: ClassVar = "Log"
 
@@ -130,7 +130,7 @@ class LogOptions:
     values: ValueOptions = field(default_factory=ValueOptions)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options that change nothing in this kind of log."""
+        """Raise Trouble for options that change nothing in this format of the log."""
         if not self.followed and self.only is not None:
             raise Trouble("--filter selects what the log shows: give it without --log off")
         if not self.followed and self.log_wait:
@@ -144,11 +144,14 @@ class LogOptions:
 
     @property
     def followed(self) -> bool:
-        """Whether somebody reads the exchanges of the live stream."""
+        """Return whether a process reads the exchanges of the live stream."""
         return self.log is not Log.off or self.otlp is not None
 
     def output(self, topics: TopicNames) -> Output:
-        """Return where exchanges are printed. topics: names, for the log and the filter. Raises Trouble."""
+        """Return the output of exchanges. Raises Trouble.
+
+        topics: Names of topics by id, for the log and the filter.
+        """
         from barnabas.captures.kafka.context import Context
         from barnabas.cli.console.options import blob_of
         from barnabas.cli.console.output import Output
@@ -166,7 +169,7 @@ class LogOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlOptions:
-    """The control port, and the page that it may serve."""
+    """Options of the control port and of the page."""
 
     PANEL: ClassVar = "Control port"
 
@@ -202,7 +205,7 @@ class ControlOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options of a port or a page that is not asked for."""
+        """Raise Trouble for options of a port or a page that is not served."""
         if self.control is not None and self.web is not None:
             raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
         if self.address is None and self.control_token_file is not None:
@@ -212,23 +215,23 @@ class ControlOptions:
 
     @property
     def address(self) -> Address | None:
-        """Where the control port listens; None: there is none."""
+        """Return the address of the control port; None: there is none."""
         return self.web or self.control
 
     @property
     def option(self) -> str:
-        """The option that says where it listens."""
+        """Return the option that has the address."""
         return "--control" if self.web is None else "--web"
 
     @property
     def page(self) -> int | None:
-        """How many exchanges the page holds; None: there is no page."""
+        """Return the number of exchanges that the page holds; None: there is no page."""
         return None if self.web is None else self.web_keep or KEPT
 
 
 @dataclass(frozen=True, kw_only=True)
 class VersionOptions:
-    """The versions that clients are offered."""
+    """Options for the API versions that clients are offered."""
 
     PANEL: ClassVar = "Versions"
 
@@ -255,7 +258,7 @@ class VersionOptions:
     ] = False
 
     def offer(self) -> Offer:
-        """Return what they come to. Raises Trouble."""
+        """Return the offered versions. Raises Trouble."""
         from barnabas.cli.console.parsing import parse_offer
 
         return parse_offer(self.pretend, self.max_version, self.unstable)
@@ -263,7 +266,7 @@ class VersionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AddressOptions:
-    """What clients are told of the proxy's listeners."""
+    """Options for the proxy's advertised listeners."""
 
     PANEL: ClassVar = "Addresses"
 
@@ -288,7 +291,7 @@ class AddressOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """How much a proxy takes, and how long it waits."""
+    """Limits and timeouts of a proxy."""
 
     PANEL: ClassVar = "Limits"
 
@@ -328,7 +331,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ToxiproxyOptions:
-    """The proxy as one of toxiproxy's."""
+    """Options for serving toxiproxy's API."""
 
     PANEL: ClassVar = "Toxiproxy"
 
@@ -349,7 +352,7 @@ class ToxiproxyOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise Trouble for a configuration of nothing."""
+        """Raise Trouble for a configuration without toxiproxy's API."""
         if self.toxiproxy is None and self.toxiproxy_config is not None:
             raise Trouble("--toxiproxy-config needs --toxiproxy: give it, too")
 
@@ -367,7 +370,7 @@ DECRYPTED: Final = (
     "--toxiproxy",
     "--schemas",
 )
-"""Options that need decrypted traffic; all those of TLS do, too."""
+"""Options that need decrypted traffic; all options of TLS do, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,7 +427,7 @@ class ProxyOptions:
     toxiproxy: ToxiproxyOptions = field(default_factory=ToxiproxyOptions)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options that do not go together."""
+        """Raise Trouble for options that contradict each other."""
         toxiproxy = self.toxiproxy.toxiproxy is not None
         if self.bootstrap_server is None and (not toxiproxy or self.tls_passthrough):
             raise Trouble(

@@ -1,4 +1,4 @@
-"""`barnabas proxy`: a proxy in front of a person's own brokers, until Ctrl-C."""
+"""`barnabas proxy`: runs a proxy in front of the user's brokers, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.until_signal import until_signal
+from barnabas.cli.console.listeners import listening
+from barnabas.cli.console.stop import until_signal
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.cli.proxy.options import CaptureOptions
 from barnabas.cli.proxy.traffic import Streams, Traffic, in_this_process, in_workers
-from barnabas.endings import endings, ignore
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.rules.rules import Rules
+from barnabas.stop_signals import ignore_signals, stop_signals
 from barnabas.trouble import FINE, Trouble
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 ENOUGH: Final = 1 << 20
-"""Descriptors of a process at most: what Linux allows unless told otherwise (fs.nr_open)."""
+"""The most descriptors of a process: Linux's default limit (fs.nr_open)."""
 
 
 def run_proxy(job: Job) -> int:
-    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
+    """Run until a signal ends it; return the exit code. Raises Trouble if it can't start."""
     if job.control.address is not None:
         check(job.control.address, job.control.option)
     allow_descriptors()
@@ -45,7 +46,7 @@ def run_proxy(job: Job) -> int:
     rules.began = clock()
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
     capture = open_capture(job.capture, meta)
-    # before there is a loop
+    # forks, which must happen before the event loop starts
     streams = Streams(job, meta, capture)
     live = LogProcess(job.output, streams.log, job.log.log, job.otlp)
     try:
@@ -58,11 +59,11 @@ def run_proxy(job: Job) -> int:
 
 
 def allow_descriptors() -> None:
-    """Let this process and its workers have as many descriptors as they may, and need: two a connection."""
+    """Raise the limit of file descriptors of this process and its workers: a connection needs two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, ENOUGH)
     if soft != resource.RLIM_INFINITY and soft < most:
-        with contextlib.suppress(OSError, ValueError):  # a system whose limit is not what it allows
+        with contextlib.suppress(OSError, ValueError):  # a system that allows less than its limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
@@ -96,29 +97,23 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
     proxy, target, history, _, follower = traffic
     loop = asyncio.get_running_loop()
     live.attach(loop, proxy.note)
-    stop, heard = until_signal(), endings()
+    stop, heard = until_signal(), stop_signals()
     async with contextlib.AsyncExitStack() as at_end:
         at_end.callback(live.close)
         ready: dict[str, Any] = {}
         if job.control.address is not None:
             ready = await at_end.enter_async_context(control_port(job, traffic, stop.set, live))
-        try:
+        with listening("--listen", job.options.listen):
             await proxy.start()
-        except OSError as problem:
-            where = endpoint_text(job.options.listen)
-            raise Trouble(
-                f"can't listen on {where}: {os.strerror(problem.errno or 0)}; "
-                "choose another --listen"
-            ) from None
         ready = {"listen": endpoint_text(proxy.address), "pid": os.getpid(), **ready}
         if job.scenario_file is not None:
             watching = loop.create_task(
                 job.scenario_file.watch(
-                    lambda found: target.replace(found, "its file"), stream.line
+                    lambda scenario: target.replace(scenario, "its file"), stream.line
                 )
             )
             at_end.callback(watching.cancel)
-        live.flush()  # what is said at the start stands before the ready line
+        live.flush()  # print the first notes before the ready line
         output.ready(json_text({"ready": ready}))
         job.began(ready["listen"])
         if "page" in ready:
@@ -126,12 +121,12 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
         await stop.wait()
         for number in heard:
             loop.add_signal_handler(number, proxy.hurry)
-        proxy.stop_listening()  # before it is said
+        proxy.stop_listening()  # before the note
         stream.line(
             f"stopping: {plural(proxy.open, 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
-        ignore(loop, heard)  # what was counted is still to be said
+        ignore_signals(loop, heard)  # the summary is still to be printed
         if follower is not None:
             follower.close()
         report = await target.report()
@@ -144,19 +139,23 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
 
 
 def check(address: tuple[str, int], option: str) -> None:
-    """Raises Trouble if what an option serves is not on loopback, or what it needs is not installed."""
+    """Raise Trouble if the address of an option is not on loopback, or its packages are missing."""
     with needs(option, "control"):
         from barnabas.proxy.control import api, server  # noqa: F401
     if not is_loopback(address[0]):
-        where = endpoint_text(address)
-        raise Trouble(f"{option} {where}: it listens on loopback only, e.g. 127.0.0.1:0")
+        endpoint = endpoint_text(address)
+        raise Trouble(f"{option} {endpoint}: it listens on loopback only, e.g. 127.0.0.1:0")
 
 
 @contextlib.asynccontextmanager
 async def control_port(
     job: Job, traffic: Traffic, drain: Callable[[], None], live: LogProcess
 ) -> AsyncIterator[dict[str, str]]:
-    """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
+    """Serve the control port, and yield its values for the ready line.
+
+    Raises:
+        Trouble: It can't be served.
+    """
     from barnabas.page.openapi import described
     from barnabas.proxy.control import api
     from barnabas.proxy.control.guard import new_token
@@ -168,33 +167,28 @@ async def control_port(
     token, free = new_token(), None
     if control.control_token_file is not None:
         write_token(control.control_token_file, token, "--control-token-file")
-    try:
-        spans = live.dropped_spans
-        steering = api.routes(target, history, topics, drain, live.lost, spans)
-        app: ASGIApp = api.application(described(steering))
-        if control.page is not None:
-            from barnabas.cli.proxy.web import paged
-            from barnabas.page.api import is_file
+    spans = live.dropped_spans
+    steering = api.routes(target, history, topics, drain, live.lost, spans)
+    app: ASGIApp = api.application(described(steering))
+    if control.page is not None:
+        from barnabas.cli.proxy.web import paged
+        from barnabas.page.api import is_file
 
-            free = is_file
-            app = paged(job, control.page, traffic, steering)
+        free = is_file
+        app = paged(job, control.page, traffic, steering)
+    with listening(control.option, address):
         serving = await serve(app, address, token, free)
-    except OSError as problem:
-        raise Trouble(
-            f"can't listen on {endpoint_text(address)}: "
-            f"{os.strerror(problem.errno or 0)}; choose another {control.option}"
-        ) from None
     try:
-        where = endpoint_text(serving.address)
-        found = {"control": where, "token": token}
-        page = {} if control.web is None else {"page": f"http://{where}/#token={token}"}
-        yield {**found, **page}
+        endpoint = endpoint_text(serving.address)
+        values = {"control": endpoint, "token": token}
+        page = {} if control.web is None else {"page": f"http://{endpoint}/#token={token}"}
+        yield {**values, **page}
     finally:
         await serving.stop()
 
 
 def write_token(path: Path, token: str, option: str) -> None:
-    """A file that its owner alone can read, whatever file was there. Raises Trouble, naming the option."""
+    """Write the token to a file that only its owner can read. Raises Trouble, naming the option."""
     if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - also where a name is too long
         raise Trouble(f"{option} {path}: that is no file; choose another")
     try:

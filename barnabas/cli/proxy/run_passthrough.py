@@ -1,4 +1,4 @@
-"""`barnabas proxy --tls-passthrough`: bytes from clients to brokers and back, until Ctrl-C."""
+"""`barnabas proxy --tls-passthrough`: forwards bytes between clients and brokers, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.until_signal import until_signal
-from barnabas.cli.proxy.mistakes import refuse_circle
+from barnabas.cli.console.stop import until_signal
+from barnabas.cli.proxy.option_conflicts import refuse_circle
 from barnabas.loop import run
 from barnabas.plural import plural
 from barnabas.proxy.edits.topology import Address
@@ -19,9 +20,9 @@ from barnabas.trouble import FINE, Trouble
 
 
 def run_passthrough(brokers: Sequence[Address], listen: str) -> int:
-    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start.
+    """Run until a signal ends it; return the exit code. Raises Trouble if it can't start.
 
-    listen: a listener for each broker, in order.
+    listen: A listener for each broker, in order.
     """
     listeners = parse_servers(listen, zero=True)
     if len(listeners) != len(brokers):
@@ -34,17 +35,14 @@ def run_passthrough(brokers: Sequence[Address], listen: str) -> int:
     return run(_main([Route(*pair) for pair in zip(listeners, brokers, strict=True)]))
 
 
-async def _main(found: Sequence[Route]) -> int:
+async def _main(routes: Sequence[Route]) -> int:
     output = Output()
-    passthrough = Passthrough(found, say=output.note)
+    passthrough = Passthrough(routes, say=output.note)
     stop = until_signal()
-    try:
+    with listening("--listen"):
         await passthrough.start()
-    except OSError as problem:
-        why = os.strerror(problem.errno) if problem.errno else str(problem)
-        raise Trouble(f"can't listen: {why}; choose another --listen") from None
-    listening = [endpoint_text(address) for address in passthrough.listening]
-    ready = {"listen": listening[0], "listeners": listening, "pid": os.getpid()}
+    listeners = [endpoint_text(address) for address in passthrough.listening]
+    ready = {"listen": listeners[0], "listeners": listeners, "pid": os.getpid()}
     output.ready(json_text({"ready": ready}))
     await stop.wait()
     await passthrough.stop()

@@ -1,4 +1,4 @@
-"""`barnabas proxy --toxiproxy`: the proxies that toxiproxy's clients ask for, until Ctrl-C."""
+"""`barnabas proxy --toxiproxy`: runs the proxies that clients of toxiproxy's API make, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.until_signal import until_signal
+from barnabas.cli.console.stop import until_signal
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.cli.proxy.run import allow_descriptors, open_capture
 from barnabas.cli.proxy.traffic import Streams
-from barnabas.endings import endings, ignore
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.proxy.connection.totals import Totals
@@ -34,7 +34,8 @@ from barnabas.proxy.network.report import Report
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.surroundings import Outputs, Surroundings
 from barnabas.proxy.rules.rules import Rules
-from barnabas.trouble import FINE, Trouble
+from barnabas.stop_signals import ignore_signals, stop_signals
+from barnabas.trouble import FINE, Trouble, os_errors
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -42,19 +43,19 @@ if TYPE_CHECKING:
     from barnabas.proxy.toxiproxy.store import Store
 
 NAME: Final = 40
-"""Characters of a proxy's name that lines begin with."""
+"""The most characters of a proxy's name at the beginning of its notes."""
 
 FIRST: Final = "kafka"
-"""The proxy that is there from the beginning, if a bootstrap server is given."""
+"""The name of the first proxy, if a bootstrap server is given."""
 
 
 def run_toxiproxy(job: Job, address: Address, config: Path | None) -> int:
-    """Run until a signal asks it to end.
+    """Run until a signal ends it.
 
     Args:
         job: Its bootstrap server, if there is one, is the upstream of the first proxy.
-        address: Where the API is served.
-        config: Proxies to begin with, as toxiproxy-server's -config has them.
+        address: The address of the API.
+        config: A file with the first proxies, as for toxiproxy-server's -config.
 
     Returns:
         The exit code.
@@ -68,7 +69,7 @@ def run_toxiproxy(job: Job, address: Address, config: Path | None) -> int:
     allow_descriptors()
     meta = {"masked": job.options.masking.kinds, **Rules(job.scenario).meta()}
     capture = open_capture(job.capture, meta)
-    streams = Streams(job, meta, capture)  # before there is a loop
+    streams = Streams(job, meta, capture)  # before the event loop starts: the log process is forked
     live = LogProcess(job.output, streams.log, job.log.log, job.otlp)
     try:
         return run(_main(job, address, body, streams, live))
@@ -80,15 +81,12 @@ def run_toxiproxy(job: Job, address: Address, config: Path | None) -> int:
 
 
 def _populating(job: Job, config: Path | None) -> bytes | None:
-    """Return what to populate with. Raises Trouble if the file can't be read."""
+    """Return the JSON of the first proxies; None: there are none. Raises Trouble for an unreadable file."""
     from barnabas.proxy.toxiproxy.api import LONGEST
 
     if config is not None:
-        try:
-            with config.open("rb") as file:
-                body = file.read(LONGEST + 1)
-        except OSError as problem:
-            raise Trouble(f"can't read --toxiproxy-config {config}: {problem.strerror}") from None
+        with os_errors(f"can't read --toxiproxy-config {config}"), config.open("rb") as file:
+            body = file.read(LONGEST + 1)
         if len(body) > LONGEST:
             raise Trouble(f"--toxiproxy-config {config}: longer than {LONGEST >> 20} MiB")
         return body
@@ -108,38 +106,38 @@ async def _main(
     totals, tally = Totals(), ApiStats()
     store = _store(job, streams, totals, tally)
 
-    def waits(wanted: bool) -> None:
+    def waits(paused: bool) -> None:
         for each in store.proxies.values():
-            each.wait(wanted)
+            each.wait(paused)
 
-    def note(said: dict[str, Any]) -> None:
+    def note(comment: dict[str, Any]) -> None:
         if streams.capture is not None:
-            streams.capture.note(clock(), said)
+            streams.capture.note(clock(), comment)
 
     stream.attach(waits)
     live.attach(loop, note)
-    stop, heard = until_signal(), endings()
+    stop, heard = until_signal(), stop_signals()
     if streams.capture is not None:
         watch(streams.capture, loop, stream.line)
     for line in job.options.explain():
         stream.line(line)
     async with contextlib.AsyncExitStack() as at_end:
         at_end.callback(live.close)
-        at_end.push_async_callback(store.end)  # when nobody can ask for more
+        at_end.push_async_callback(store.end)  # after the API has stopped
         app = guard(application(store), any_host=not is_loopback(address[0]))
-        where = await at_end.enter_async_context(_serving(app, address))
+        endpoint = await at_end.enter_async_context(_serving(app, address))
         if body is not None:
             await _populate(store, body)
         live.flush()
-        ready = {"toxiproxy": where, "pid": os.getpid()}
+        ready = {"toxiproxy": endpoint, "pid": os.getpid()}
         output.ready(json_text({"ready": ready}))
         output.note(
-            f"toxiproxy's API: http://{where}, without a token: "
+            f"toxiproxy's API: http://{endpoint}, without a token: "
             "whoever reaches it can listen on this machine's ports, and connect from it"
         )
         await stop.wait()
         stream.line("stopping")
-        ignore(loop, heard)
+        ignore_signals(loop, heard)
     _summarize(output, streams.capture, live, totals, tally)
     return FINE
 
@@ -151,7 +149,7 @@ def _summarize(
     totals: Totals,
     tally: ApiStats,
 ) -> None:
-    """Close the capture, and print what passed."""
+    """Close the capture, and print the closing tables."""
     report = Report(tally, totals, capture=None if capture is None else capture.state)
     if capture is not None:
         capture.close()
@@ -162,14 +160,14 @@ def _summarize(
 
 
 async def _populate(store: Store, body: bytes) -> None:
-    """Make the proxies to begin with. Raises Trouble for one that can't be."""
+    """Make the first proxies. Raises Trouble for one that can't be made."""
     done, problem = await store.populate(body)
     if problem is not None:
         raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
 
 
 def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store:
-    """The proxies, of which all traffic goes to the same streams."""
+    """Return the store of proxies, which all write to the same streams."""
     from barnabas.proxy.control.scenario_edits import EMPTY
     from barnabas.proxy.toxiproxy.api_proxy import ApiProxy
     from barnabas.proxy.toxiproxy.store import Store
@@ -178,12 +176,12 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
     writers = [streams.log.writer] if job.log.followed else []
     capture = [] if streams.capture is None else [streams.capture]
 
-    def make(proxied: ApiProxy, place: Address) -> Proxy:
+    def make(proxied: ApiProxy, listen: Address) -> Proxy:
         name = shorten(printable(proxied.name), NAME)
         rules = Rules(proxied.rules())
         rules.began = clock()
         return Proxy(
-            dataclasses.replace(job.options, bootstrap=[proxied.target], listen=place),
+            dataclasses.replace(job.options, bootstrap=[proxied.target], listen=listen),
             rules,
             Outputs(
                 streams=[*capture, *writers],
@@ -208,16 +206,11 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
 
 @contextlib.asynccontextmanager
 async def _serving(app: ASGIApp, address: Address) -> AsyncIterator[str]:
-    """Serve the API; where. Raises Trouble if that can't be."""
+    """Serve the API, and yield its address. Raises Trouble if it can't be served."""
     from barnabas.proxy.control.server import serve_guarded
 
-    try:
+    with listening("--toxiproxy HOST:PORT", address):
         serving = await serve_guarded(lambda _: app, address)
-    except OSError as problem:
-        raise Trouble(
-            f"can't listen on {endpoint_text(address)}: {os.strerror(problem.errno or 0)}; "
-            "choose another --toxiproxy HOST:PORT"
-        ) from None
     try:
         yield endpoint_text(serving.address)
     finally:

@@ -1,4 +1,4 @@
-"""What the options of TLS come to: contexts, made before anything listens."""
+"""The TLS contexts of the options, made before anything listens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_tls(options: TlsOptions) -> Tls:
-    """Return what a proxy speaks on both sides. Raises Trouble for a file that can't be read."""
+    """Return the TLS settings of both sides of a proxy. Raises Trouble for an unreadable file."""
     broker = broker_tls(options.brokers)
     mint, trust = None, None
     if options.clients.client_cert is not None:
@@ -44,7 +44,7 @@ def broker_tls(options: BrokerTls) -> ssl.SSLContext | None:
 
 
 def _own(options: ClientTls, certificate: Path) -> Mint:
-    # a context of its own says which of the files is wrong
+    # a separate context finds the invalid file
     _load(ssl.create_default_context(), "client", certificate, options.client_key)
     check_authority("--client-ca", options.client_ca)
     return fixed(certificate, options.client_key, options.client_ca)
@@ -64,15 +64,15 @@ def _minted(options: ClientTls) -> tuple[Mint, Path]:
     try:
         ca: trustme.CA = authority(folder)
     except (OSError, ValueError) as problem:
-        said = why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
+        reason = why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
         raise Trouble(
-            f"the CA for --client-tls in {folder}: {said}; remove it for a new one"
+            f"the CA for --client-tls in {folder}: {reason}; remove it for a new one"
         ) from None
     return minted(ca, options.client_ca), folder / CERTIFICATE
 
 
 def check_name(option: str, host: str) -> None:
-    """Raise Trouble if no certificate that --client-tls makes can be for the host of an option."""
+    """Raise Trouble if a certificate of --client-tls can't have the host of an option."""
     from barnabas.proxy.network.certificate_authority import certifiable
 
     if not certifiable(host.partition("%")[0]):

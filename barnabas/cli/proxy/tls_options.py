@@ -1,4 +1,4 @@
-"""Options of TLS: to the brokers, for all commands that connect to some, and to the clients of a proxy."""
+"""Options of TLS: to the brokers, for all commands that connect to brokers, and to the clients of a proxy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class BrokerTls:
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyBrokerTls(BrokerTls):
-    """TLS to brokers whose certificates may be for another name than the proxy connects to."""
+    """TLS to brokers whose certificates may have another name than the host."""
 
     broker_server_name: Annotated[
         str | None,
@@ -69,7 +69,7 @@ class ProxyBrokerTls(BrokerTls):
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise Trouble for options that contradict each other, and for a name that can't be."""
+        """Raise Trouble for options that contradict each other, and for an invalid server name."""
         super().__post_init__()
         if self.broker_server_name is None:
             return
@@ -133,5 +133,5 @@ class TlsOptions:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files that were given, by their options."""
+        """Return the given files by option."""
         return {option: path for option, path in given(self).items() if isinstance(path, Path)}

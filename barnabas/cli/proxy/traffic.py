@@ -1,4 +1,4 @@
-"""The proxy that a job asks for, of one process or of several, and the streams that lead out of it."""
+"""The proxy of a job, in one process or in several, and the streams between the processes."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from barnabas.proxy.workers.supervisor import Supervisor, WorkerPlan
 from barnabas.proxy.workers.worker import WorkerContext
 
 SHOWN: Final = 16 << 20
-"""Bytes that may wait for control port and page: of more, some is lost to them, and counted."""
+"""The most bytes that wait for control port and page; what exceeds them is lost and counted."""
 
 PAGE: Final = 32 << 20
-"""Bytes of bodies that the page holds at most."""
+"""The most bytes of bodies that the page holds."""
 
 
 class Traffic(NamedTuple):
-    """A proxy, what steers it, and the exchanges that the control port shows."""
+    """A proxy, the target that steers it, and the exchanges that the control port shows."""
 
     proxy: Proxy | Supervisor
     target: Target
     history: History
     topics: Mapping[uuid.UUID, str]
-    """Of those exchanges."""
+    """Names of topics by id, for these exchanges."""
     follower: LiveHistory | None = None
-    """Who reads those out of a stream."""
+    """Reads these exchanges from a stream, if workers carry the traffic."""
 
 
 class Streams:
-    """The rings between processes, made before any is forked. meta: what a capture says of itself."""
+    """The rings between processes, made before any process is forked. meta: The metadata of the capture."""
 
     def __init__(self, job: Job, meta: dict[str, Any], capture: CaptureWriter | None) -> None:
         self.capture = capture
@@ -60,27 +60,27 @@ class Streams:
 
     @property
     def keep(self) -> list[int]:
-        """Descriptors that a worker needs."""
+        """Return the descriptors that a worker needs."""
         locks = [lock.descriptor for lock in self._locks if lock is not None]
         return [*locks, *self.log.ring.writing, *self.controls.writing, *self.captures.writing]
 
     def control(self) -> RingSink:
-        """What the control port reads, as one process writes it."""
+        """Return the control port's stream, as one process writes it."""
         return RingSink(self.controls, lambda: head(self._meta))
 
     def of_worker(self, log: LogStream) -> list[RingWriter]:
-        """What a worker writes."""
-        found = [log.writer] if self._job.log.followed else []
+        """Return the streams that a worker writes."""
+        writers = [log.writer] if self._job.log.followed else []
         if self.capture is not None:
-            found.append(RingWriter(CaptureRingSink(self.captures)))
+            writers.append(RingWriter(CaptureRingSink(self.captures)))
         if self._job.control.address is not None:
-            found.append(RingWriter(self.control()))
-        return found
+            writers.append(RingWriter(self.control()))
+        return writers
 
 
 def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
-    """A proxy of this process."""
-    history = History(lambda wanted: proxy.observe(wanted))
+    """Make a proxy whose connections are in this process."""
+    history = History(lambda observed: proxy.observe(observed))
     proxy = Proxy(
         job.options,
         rules,
@@ -97,15 +97,15 @@ def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
 
 
 def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
-    """A proxy whose connections are in workers."""
+    """Make a proxy whose connections are in worker processes."""
 
-    def make(told: WorkerContext) -> Proxy:
+    def make(setup: WorkerContext) -> Proxy:
         log = LogStream(streams.log.ring, streams.log.meta, job.log.log_wait)
         proxy = Proxy(
             dataclasses.replace(job.options, observed=False),
-            told.rules,
-            Outputs(streams=streams.of_worker(log), say=log.line, changed=told.changed),
-            Surroundings(topics=job.topics, topology=told.topology, ordinal=told.ordinal),
+            setup.rules,
+            Outputs(streams=streams.of_worker(log), say=log.line, changed=setup.changed),
+            Surroundings(topics=job.topics, topology=setup.topology, ordinal=setup.ordinal),
         )
         log.attach(proxy.wait)
         return proxy
@@ -130,7 +130,7 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
     always = job.log.log != Log.off or page is not None
     control.rest(not always)
     history = History(
-        lambda wanted: control.rest(not (wanted or always)),
+        lambda observed: control.rest(not (observed or always)),
         most=page or MOST,
         bytes_=BYTES if page is None else PAGE,
     )

@@ -14,28 +14,28 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context import Context
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.traffic import Traffic
-from barnabas.page.api import Shown, application
+from barnabas.page.api import PageContent, application
 from barnabas.page.forms import Origin
 from barnabas.proxy.control.target import Target
 
 
 def paged(job: Job, keeps: int, traffic: Traffic, steering: list[Route]) -> ASGIApp:
-    """The page, and what steers the proxy; without its guard."""
+    """Return the page and the requests that steer the proxy, without the guard."""
     _, target, history, topics, _ = traffic
     name = ", ".join(map(endpoint_text, job.options.bootstrap))
     source = {"kind": "live", "name": name, "keeps": keeps}
     origin, reading = _origin(name, job, target, topics), job.options.reading
-    shown = Shown(history, topics, source, origin=origin, reading=reading)
-    return application(shown, steering)
+    content = PageContent(history, topics, source, origin=origin, reading=reading)
+    return application(content, steering)
 
 
 def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
-    """Where the page's exchanges are from. Of scenarios that were replaced nothing is known."""
+    """Return the origin of the page's exchanges. It has the current scenario, but no earlier ones."""
 
     def context() -> Context:
-        found = Context()
-        found.topics.update(topics)
-        return found
+        context_before = Context()
+        context_before.topics.update(topics)
+        return context_before
 
     def scenarios() -> list[tuple[int, str]]:
         scenario = target.scenario

@@ -1,1 +1,1 @@
-"""`barnabas replay` and `barnabas serve`."""
+"""`barnabas replay`: recorded requests, sent to a live cluster."""

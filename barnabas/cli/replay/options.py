@@ -1,4 +1,4 @@
-"""`barnabas replay`: its options."""
+"""The options of `barnabas replay`."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 def parse_speed(text: str) -> float:
-    """Parse how many times as fast; 0: as fast as it goes.
+    """Parse a factor of speed; `max` is 0: without waiting.
 
     >>> parse_speed("10"), parse_speed("max")
     (10.0, 0.0)
     """
     try:
-        found = 0.0 if text == "max" else float(text)
+        speed = 0.0 if text == "max" else float(text)
     except ValueError:
-        found = -1.0
-    if text != "max" and not 0 < found < float("inf"):
+        speed = -1.0
+    if text != "max" and not 0 < speed < float("inf"):
         raise Trouble(f"--speed {text}: expected a number above 0, or max")
-    return found
+    return speed
 
 
 def parse_key(text: str) -> int:
@@ -49,7 +49,7 @@ def parse_key(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SaslOptions:
-    """How recorded clients log in."""
+    """Credentials of the recorded clients."""
 
     sasl_mechanism: Annotated[
         str | None, typer.Option(metavar="NAME", help="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.")
@@ -63,7 +63,11 @@ class SaslOptions:
     ] = None
 
     def credentials(self) -> Credentials | None:
-        """Return what to log in with. Raises Trouble for what is missing, unknown or can't be read."""
+        """Return the credentials; None: without SASL.
+
+        Raises:
+            Trouble: An option is missing or unknown, or the password file is unreadable.
+        """
         from barnabas.peers.replay.authentication import MECHANISMS, Credentials, password_in
 
         if not given(self):
@@ -130,7 +134,7 @@ class ReplayOptions:
         bool,
         typer.Option("--everything", help="Also compare what differs in each run and cluster."),
     ] = False
-    own: Annotated[
+    owned: Annotated[
         bool,
         typer.Option(OPTION, help="Allow brokers on other machines: you own them."),
     ] = False

@@ -1,4 +1,4 @@
-"""`barnabas replay`: recorded clients against a live cluster, and which responses differ."""
+"""`barnabas replay`: sends recorded requests to a live cluster, and prints responses that differ."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Self
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.compared import document, where
+from barnabas.cli.captures.difference_rows import document, where
 from barnabas.cli.captures.input import bar, only_kafka, opened, read, undamaged
 from barnabas.cli.captures.tls_keys import read_keys
-from barnabas.cli.console.counted import counted
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.show import line, log_line_of
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.cli.replay.options import ReplayOptions
 from barnabas.loop import run
@@ -39,40 +39,40 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What is asked for, and what was made of it before anything is sent."""
+    """A replay: its options, and the files that were read for them."""
 
-    asked: ReplayOptions
+    options: ReplayOptions
     tls: ssl.SSLContext | None = None
     credentials: Credentials | None = None
     keys: KeyLog | None = None
-    """Those of TLS in the capture."""
+    """The keys of TLS in the capture."""
 
     @classmethod
-    def of(cls, asked: ReplayOptions) -> Self:
-        """Return the replay of these options. Raises Trouble for a file that can't be read."""
-        credentials = asked.sasl.credentials()
-        return cls(asked, broker_tls(asked.tls), credentials, read_keys(asked.tls_keys))
+    def of(cls, options: ReplayOptions) -> Self:
+        """Return the replay of these options. Raises Trouble for an unreadable file."""
+        credentials = options.sasl.credentials()
+        return cls(options, broker_tls(options.tls), credentials, read_keys(options.tls_keys))
 
 
 @dataclass(slots=True)
 class Report:
-    """What came of the exchanges so far."""
+    """Counters of the outcomes of exchanges."""
 
     output: Output
     as_json: bool
     sent: int = 0
     different: int = 0
     failed: int = 0
-    left: Counter[str] = field(default_factory=Counter)
-    """API and why its exchanges were not sent, as it should be."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Counts of exchanges that were not sent on purpose, by API and reason."""
     unplayable: Counter[str] = field(default_factory=Counter)
-    """The same of those that could not be replayed."""
+    """Counts of exchanges that could not be replayed, by API and reason."""
 
     def add(self, outcome: Outcome) -> None:
         """Count an outcome; print it if it is a finding."""
         if outcome.omission is not None:
-            what = f"{outcome.exchange.api} v{outcome.exchange.version}: {outcome.omission.reason}"
-            (self.left if outcome.omission.expected else self.unplayable)[what] += 1
+            label = f"{outcome.exchange.api} v{outcome.exchange.version}: {outcome.omission.reason}"
+            (self.skipped if outcome.omission.expected else self.unplayable)[label] += 1
         else:
             self.sent += 1
             self.different += bool(outcome.differences)
@@ -84,23 +84,23 @@ class Report:
         out = self.output.out
         sign = "≠" if outcome.differences else "✗"
         out.print(f"{sign} ", end="", style="yellow" if outcome.differences else "red")
-        self.output.segments(line(shown(outcome.exchange)))
+        self.output.segments(line(log_line_of(outcome.exchange)))
         if outcome.omission is not None:
             self.output.line(f"    not replayable: {outcome.omission.reason}")
         if outcome.problem:
             self.output.line(f"    {outcome.problem}")
         if outcome.version not in (None, outcome.exchange.version):
             self.output.line(f"    sent as v{outcome.version}")
-        for one in outcome.differences:
-            self.output.line(f"    response {one}")
+        for difference in outcome.differences:
+            self.output.line(f"    response {difference}")
 
     def end(self) -> int:
-        """Say what it comes to; the exit code."""
+        """Print the totals; return the exit code."""
         note = self.output.note
-        for what, count in self.left.most_common():
-            note(f"not sent: {what} ({count})")
-        for what, count in self.unplayable.most_common():
-            note(f"not replayable: {what} ({count})")
+        for label, count in self.skipped.most_common():
+            note(f"not sent: {label} ({count})")
+        for label, count in self.unplayable.most_common():
+            note(f"not replayable: {label} ({count})")
         note(
             f"{plural(self.sent, 'exchange')} replayed, {plural(self.different, 'response')} "
             f"{'differs' if self.different == 1 else 'differ'}, {self.failed} without a response, "
@@ -109,36 +109,36 @@ class Report:
         return FINDINGS if self.different or self.failed or self.unplayable else FINE
 
 
-def replay(job: Replay, output: Output | None = None) -> int:
-    """Replay, print the responses that differ; returns the exit code. Raises Trouble.
+def replay(job: Replay) -> int:
+    """Replay, and print the responses that differ; return the exit code. Raises Trouble.
 
-    SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
+    After SIGINT or SIGTERM the code is FINDINGS, since not all responses were compared.
     """
-    output = output or Output()
-    for address in job.asked.bootstrap_server:
+    output = Output()
+    for address in job.options.bootstrap_server:
         _check_own(job, address)
     try:
-        capture = opened(job.asked.file, keys=job.keys)
+        capture = opened(job.options.file, keys=job.keys)
         only_kafka(capture, "replay")
         first = read(capture, capture.exchanges(bar(output, "reading")), output)
-        found = index(_wanted(job, first, output.note))
-        found.topics = capture.topics | found.topics
-        if not found.order:
-            raise Trouble(f"{job.asked.file} has no replayable requests", COULD_NOT_RUN)
-        report = Report(output, job.asked.as_json)
-        run(_play(job, found, report, output))
+        recording = index(_wanted(job, first, output.note))
+        recording.topics = capture.topics | recording.topics
+        if not recording.order:
+            raise Trouble(f"{job.options.file} has no replayable requests", COULD_NOT_RUN)
+        report = Report(output, job.options.as_json)
+        run(_play(job, recording, report, output))
     except asyncio.CancelledError:
         output.note("interrupted before the end of the recording")
         report.end()
         return FINDINGS
     except TooLarge as problem:
-        raise Trouble(f"{job.asked.file}: {problem} (--filter)", COULD_NOT_RUN) from None
+        raise Trouble(f"{job.options.file}: {problem} (--filter)", COULD_NOT_RUN) from None
     except Unreachable as problem:
         raise Trouble(f"can't reach the live cluster: {problem}", COULD_NOT_RUN) from None
     return report.end()
 
 
-async def _play(job: Replay, found: Index, report: Report, output: Output) -> None:
+async def _play(job: Replay, recording: Index, report: Report, output: Output) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -155,57 +155,61 @@ async def _play(job: Replay, found: Index, report: Report, output: Output) -> No
             raise
         return connection
 
-    cluster = LiveCluster(job.asked.bootstrap_server, dial)
+    cluster = LiveCluster(job.options.bootstrap_server, dial)
     try:
         await cluster.start()
     except asyncio.CancelledError:
         await cluster.stop()
         raise
-    await _check_topics(cluster, found, job, output)
-    with _counted(output, len(found.order)) as advance:
+    await _check_topics(cluster, recording, job, output)
+    with _counted(output, len(recording.order)) as advance:
 
         def done(outcome: Outcome) -> None:
             report.add(outcome)
             advance()
 
-        asked = job.asked
+        options = job.options
         manner = PlayerOptions(
-            speed=asked.speed,
-            allowed=frozenset(asked.allow),
-            shift_ms=time.time_ns() // 10**6 - found.began // 10**6 if asked.shift_time else 0,
-            ignore=(*(() if asked.everything else OF_THE_CLUSTER), *asked.ignore),
+            speed=options.speed,
+            allowed=frozenset(options.allow),
+            shift_ms=time.time_ns() // 10**6 - recording.began // 10**6
+            if options.shift_time
+            else 0,
+            ignore=(*(() if options.everything else OF_THE_CLUSTER), *options.ignore),
         )
-        player = Player(cluster, found, done, manner)
-        capture = opened(asked.file, keys=job.keys)
+        player = Player(cluster, recording, done, manner)
+        capture = opened(options.file, keys=job.keys)
         only_kafka(capture, "replay")
-        again = undamaged(capture, capture.exchanges())
+        recorded_again = undamaged(capture, capture.exchanges())
         try:
-            await player.play(in_order(_wanted(job, again), found.order))
+            await player.play(in_order(_wanted(job, recorded_again), recording.order))
         finally:
             await cluster.stop()
 
 
-async def _check_topics(cluster: LiveCluster, found: Index, job: Replay, output: Output) -> None:
-    """Warn of topics that the recording needs and the cluster does not have."""
-    created = found.needed.created if CREATE_TOPICS in job.asked.allow else ()
-    needed = found.needed.partitions(found.topics)
-    said = list(missing_topics(needed, await cluster.partitions(), created))
-    for what in said:
-        output.note(f"WARNING: {what}")
-    if said:
+async def _check_topics(
+    cluster: LiveCluster, recording: Index, job: Replay, output: Output
+) -> None:
+    """Warn of topics that the recording needs and the cluster lacks."""
+    created = recording.needed.created if CREATE_TOPICS in job.options.allow else ()
+    needed = recording.needed.partitions(recording.topics)
+    warnings = list(missing_topics(needed, await cluster.partitions(), created))
+    for warning in warnings:
+        output.note(f"WARNING: {warning}")
+    if warnings:
         output.note(
             "Create them with as many partitions, or expect other responses"
             + (
                 "; --allow CreateTopics replays the recorded requests that create them"
-                if found.needed.created
+                if recording.needed.created
                 else ""
             )
         )
 
 
 def _check_own(job: Replay, address: Address) -> None:
-    """Raises Trouble for a broker on another machine, unless that is allowed."""
-    if not job.asked.own and not is_loopback(address[0]):
+    """Raise Trouble for a broker on another machine, unless the option allows it."""
+    if not job.options.owned and not is_loopback(address[0]):
         raise Trouble(
             f"{endpoint_text(address)} is not this machine, and a replay writes to its target: if "
             f"you own it, give {OPTION}"
@@ -213,25 +217,23 @@ def _check_own(job: Replay, address: Address) -> None:
 
 
 def _wanted(
-    job: Replay, found: Iterator[Exchange], note: Callable[[str], None] = lambda _: None
+    job: Replay, exchanges: Iterator[Exchange], note: Callable[[str], None] = lambda _: None
 ) -> Iterator[Exchange]:
-    """The exchanges of the capture that shall be replayed. note: see `parse_filter`."""
-    if job.asked.only is None:
-        return found
-    from barnabas.cli.console.parsing import (
-        parse_filter,  # what else it parses takes long to import
-    )
+    """Return the exchanges of the capture that are replayed. note: see `parse_filter`."""
+    if job.options.only is None:
+        return exchanges
+    from barnabas.cli.console.parsing import parse_filter
 
-    return filter(parse_filter(job.asked.only, {}, note), found)
+    return filter(parse_filter(job.options.only, {}, note), exchanges)
 
 
 @contextlib.contextmanager
 def _counted(output: Output, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar, where somebody looks and the results go elsewhere."""
+    """Show a progress bar if stderr is a terminal and stdout is none."""
     if output.out.is_terminal:
         yield lambda: None
         return
-    with counted(output) as progress:
+    with counting_bar(output) as progress:
         task = progress.add_task("replaying", total=total)
         yield lambda: progress.advance(task)
 
@@ -242,5 +244,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
         "version": outcome.version,
         "not_replayable": None if outcome.omission is None else outcome.omission.reason,
         "problem": outcome.problem or None,
-        "response": [document(one, "recorded", "live") for one in outcome.differences],
+        "response": [
+            document(difference, "recorded", "live") for difference in outcome.differences
+        ],
     }

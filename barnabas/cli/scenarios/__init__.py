@@ -1,1 +1,1 @@
-"""`barnabas scenario` and `barnabas rehearse`."""
+"""`barnabas scenario`: ready scenarios, and checks of the user's."""

@@ -1,4 +1,4 @@
-"""`barnabas scenario`: the ready ones, and help for those that you write."""
+"""`barnabas scenario`: ready scenarios, and help for writing your own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import JsonLines, OwnFaults
-from barnabas.cli.scenarios.reading import read_scenario, scenario_text
+from barnabas.cli.scenarios.scenario_files import read_scenario, scenario_text
 from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -36,20 +36,20 @@ def scenario_check(
     from barnabas.plural import plural
     from barnabas.proxy.scenario.lint.notes import advice, remarks, warnings
 
-    known = own_faults(faults)
+    known_faults = own_faults(faults)
     code = FINE
     wrong = []
     for file in files:
         try:
-            found = read_scenario(file, known)
+            scenario = read_scenario(file, known_faults)
         except Trouble as problem:
             wrong.append(str(problem))
             continue
-        for line in (*remarks(found), *advice(found)):
+        for line in (*remarks(scenario), *advice(scenario)):
             typer.echo(f"{file}: {line}")
-        idle = len(warnings(found))
+        idle = len(warnings(scenario))
         verdict = f"loads, with {plural(idle, 'warning')}" if idle else "fine"
-        typer.echo(f"{file}: {verdict}, {plural(len(found.rules), 'rule')}")
+        typer.echo(f"{file}: {verdict}, {plural(len(scenario.rules), 'rule')}")
         code = max(code, FINDINGS if idle and strict else FINE)
     if wrong:
         raise Trouble("\n".join(wrong))

@@ -1,11 +1,9 @@
-"""`barnabas scenario list`: the ready scenarios and what each simulates."""
+"""`barnabas scenario list`: the ready scenarios and what they simulate."""
 
 from __future__ import annotations
 
-from rich.table import Table
-
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.terminal import Terminal, plain_table
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import choices
 from barnabas.proxy.scenario.file import Scenario, load
@@ -35,9 +33,9 @@ def listing(symptom: str | None, *, as_json: bool = False) -> None:
         for name, scenario in scenarios.items():
             print(json_text(_row(name, scenario)))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    table.add_column("name", no_wrap=True)
-    table.add_column("what it simulates (what a healthy client does: barnabas scenario show NAME)")
+    title = "what it simulates (what a healthy client does: barnabas scenario show NAME)"
+    table = plain_table("name", title, unbroken=("name",))
+    table.padding = (0, 2, 1, 0)
     for name, scenario in scenarios.items():
         if scenario.about is not None:
             table.add_row(name, scenario.about.simulates.strip())
@@ -45,5 +43,5 @@ def listing(symptom: str | None, *, as_json: bool = False) -> None:
 
 
 def _row(name: str, scenario: Scenario) -> dict[str, object]:
-    about = {} if scenario.about is None else scenario.about.model_dump()
-    return {"name": name, "rules": [rule.name for rule in scenario.rules], **about}
+    description = {} if scenario.about is None else scenario.about.model_dump()
+    return {"name": name, "rules": [rule.name for rule in scenario.rules], **description}

@@ -1,5 +1,4 @@
-"""Where schemas come from: `folder.py`, or `registry.py`, a schema registry; `source.py` chooses.
+"""Sources of schemas: `folder.py` reads files, `registry.py` a schema registry; `source.py` chooses one.
 
-`compiling.py` makes readers of their texts, `protoc.py` descriptors of Protobuf; `cutting.py` bounds the
-time of a request.
+`compiler.py` makes readers of the texts of schemas; `http_limits.py` bounds the time of a request.
 """

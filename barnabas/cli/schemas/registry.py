@@ -1,6 +1,7 @@
-"""A schema registry (Confluent's API, which Apicurio and Karapace have, too), asked once for each schema.
+"""A client of a schema registry: Confluent's API, which Apicurio and Karapace have, too.
 
-GET /schemas/ids/ID or /schemas/guids/GUID, then /subjects/SUBJECT/versions/VERSION for what that refers to.
+Each schema is fetched once: GET /schemas/ids/ID or /schemas/guids/GUID, then
+/subjects/SUBJECT/versions/VERSION for its references.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from barnabas.captures.values.json_value import read_json
 from barnabas.captures.values.schema import Schema, SchemaId, Unread
-from barnabas.cli.schemas.compiling import MAX_TEXT, compiled
-from barnabas.cli.schemas.cutting import opening
+from barnabas.cli.schemas.compiler import MAX_TEXT, compiled
+from barnabas.cli.schemas.http_limits import opening
 
 TIMEOUT: Final = 3.0
-"""Seconds that the registry has for an answer."""
+"""Seconds for a response of the registry."""
 
 AGAIN: Final = 10.0
-"""Seconds for which an id that is not known, or a registry that is away, is not asked about again."""
+"""Seconds before an unknown id, or an unavailable registry, is requested again."""
 
 KEPT: Final = 1_000
-"""Schemas that are kept; and ids that could not be had. Of more, the last ones."""
+"""The most schemas, and the most unknown ids, in memory; the oldest ones are dropped."""
 
 WAITING: Final = 100
-"""Ids that wait to be asked about."""
+"""The most ids that wait to be fetched."""
 
 REFERENCES: Final = 100
-"""Schemas that one refers to."""
+"""The most references of a schema."""
 
 _LATE: Final = f"no answer within {TIMEOUT:.0f} s"
 
@@ -44,17 +45,19 @@ _ACCEPT: Final = {"Accept": "application/vnd.schemaregistry.v1+json, application
 
 
 class Away(Exception):
-    """The registry does not answer, and why."""
+    """The registry is unavailable."""
 
 
 class Registry:
-    """Called with an id, says the schema, or why not. wait: whether that waits for the registry; else a
-    thread asks it, and the next one who wants the schema may have it."""
+    """A lookup of schemas by id in a registry.
+
+    wait: Whether a lookup waits for the registry; else a thread fetches the schema for later lookups.
+    """
 
     def __init__(
         self, url: str, *, wait: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Raises ValueError for what is no URL of http or https."""
+        """Prepare a client. Raises ValueError for a URL that is not http or https."""
         self._url, self._authorization = _parted(url)
         self._wait, self._clock = wait, clock
         self._schemas: OrderedDict[SchemaId, Schema] = OrderedDict()
@@ -63,20 +66,20 @@ class Registry:
         self._begin()
 
     def _begin(self) -> None:
-        """Threads and locks are those of one process."""
+        """Make the lock and the queue of this process, which a forked process does not share."""
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._asked: OrderedDict[SchemaId, None] = OrderedDict()
         self._running = False
 
     def __call__(self, number: SchemaId) -> Schema | str:
-        """The schema, or why it is not known (yet)."""
+        """Return a schema, or why it is unknown or not fetched yet."""
         if self._process != os.getpid():
             self._begin()
         with self._lock:
-            found = self._known(number)
-            if found is not None:
-                return found
+            schema = self._known(number)
+            if schema is not None:
+                return schema
             if not self._wait:
                 if len(self._asked) < WAITING:
                     self._asked[number] = None
@@ -87,25 +90,25 @@ class Registry:
             return self._known(number) or "not fetched yet"
 
     def _start(self) -> None:
-        """A thread, unless one runs or the system has no more: then the next one who asks may start it."""
+        """Start a thread unless one runs; if the system has no more threads, a later lookup tries again."""
         if not self._running:
             with contextlib.suppress(RuntimeError):
                 threading.Thread(target=self._work, name="schemas", daemon=True).start()
                 self._running = True
 
     def _known(self, number: SchemaId) -> Schema | str | None:
-        """What is known of it now; None: nothing."""
+        """Return the schema or the reason that is known now; None: neither."""
         if number in self._schemas:
             self._schemas.move_to_end(number)
             return self._schemas[number]
         now = self._clock()
-        until, why = self._missing.get(number, (0.0, ""))
+        until, reason = self._missing.get(number, (0.0, ""))
         if now < until:
-            return why
+            return reason
         return self._away if now < self._away_until else None
 
     def _work(self) -> None:
-        """Until all that was asked for is there, or is known not to be."""
+        """Fetch until every requested schema is known or known to be unavailable."""
         while True:
             with self._lock:
                 waits = [each for each in self._asked if self._known(each) is None]
@@ -126,31 +129,38 @@ class Registry:
                 self._away_until = self._clock() + AGAIN
             return
         except Exception as problem:  # noqa: BLE001 - what a stranger's schema does costs that schema only
-            why = str(problem) if isinstance(problem, Unread) else f"no schema: {problem!r}"[:200]
+            reason = (
+                str(problem) if isinstance(problem, Unread) else f"no schema: {problem!r}"[:200]
+            )
             with self._lock:
-                _keep(self._missing, number, (self._clock() + AGAIN, why))
+                _keep(self._missing, number, (self._clock() + AGAIN, reason))
             return
         with self._lock:
             self._missing.pop(number, None)
             _keep(self._schemas, number, schema)
 
     def _schema(self, number: SchemaId) -> Schema:
-        """Raises Unread, Away."""
-        where = f"ids/{number}" if isinstance(number, int) else f"guids/{number}"
-        found = self._get(f"/schemas/{where}")
+        """Fetch and compile a schema. Raises Unread, Away."""
+        path = f"ids/{number}" if isinstance(number, int) else f"guids/{number}"
+        document = self._get(f"/schemas/{path}")
         references: dict[str, str] = {}
-        self._refer(found, references)
-        return compiled(_field(found, "schemaType", "AVRO"), _field(found, "schema"), references)
+        self._refer(document, references)
+        return compiled(
+            _field(document, "schemaType", "AVRO"), _field(document, "schema"), references
+        )
 
-    def _refer(self, found: dict[str, Any], references: dict[str, str]) -> None:
-        """Add what a schema refers to, by name."""
-        for one in found.get("references") or ():
-            name = _field(one, "name")
+    def _refer(self, document: dict[str, Any], references: dict[str, str]) -> None:
+        """Add the texts of a schema's references, by name."""
+        for reference in document.get("references") or ():
+            name = _field(reference, "name")
             if name in references:
                 continue
             if len(references) == REFERENCES:
                 raise Unread(f"it refers to more than {REFERENCES} schemas")
-            subject, version = quote(_field(one, "subject"), safe=""), one.get("version")
+            subject, version = (
+                quote(_field(reference, "subject"), safe=""),
+                reference.get("version"),
+            )
             if not isinstance(version, int):
                 raise Unread("the registry's answer has no version of a reference")
             other = self._get(f"/subjects/{subject}/versions/{version}")
@@ -160,7 +170,7 @@ class Registry:
     def _get(self, path: str) -> dict[str, Any]:
         until = time.monotonic() + TIMEOUT
         request = urllib.request.Request(self._url + path, headers=_ACCEPT)  # noqa: S310
-        if self._authorization:  # for this registry alone, wherever it sends us
+        if self._authorization:  # only for this registry, not after a redirection
             request.add_unredirected_header("Authorization", self._authorization)
         try:
             with opening(TIMEOUT) as opener, opener.open(request, timeout=TIMEOUT) as answer:
@@ -169,7 +179,7 @@ class Registry:
                     data += chunk
                     if len(data) > 2 * MAX_TEXT:
                         raise Unread("the registry's answer is too long")
-            if time.monotonic() > until:  # it was cut off
+            if time.monotonic() > until:  # the connection was shut down
                 raise Away(_LATE)
         except urllib.error.HTTPError as problem:
             problem.close()
@@ -177,16 +187,16 @@ class Registry:
                 raise Unread("the registry has none of this id") from None
             raise Away(f"HTTP {problem.code}") from None
         except (HTTPException, OSError) as problem:
-            # a connection that is cut ends, or is reset if the registry sends more
+            # after the shutdown the connection ends, or is reset if the registry sends more
             raise Away(_LATE if time.monotonic() > until else _why(problem)) from None
-        found = read_json(data)
-        if not isinstance(found, dict):
+        document = read_json(data)
+        if not isinstance(document, dict):
             raise Unread("the registry's answer is no schema")
-        return found
+        return document
 
 
 def _parted(url: str) -> tuple[str, str]:
-    """The URL without name and password, and the header that has them."""
+    """Split a URL into the URL without name and password, and the Authorization header with them."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("give http://HOST:PORT, https://HOST:PORT or a folder")
@@ -198,8 +208,8 @@ def _parted(url: str) -> tuple[str, str]:
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), authorization
 
 
-def _field(found: Any, name: str, default: str | None = None) -> str:
-    value = found.get(name, default) if isinstance(found, dict) else None
+def _field(document: Any, name: str, default: str | None = None) -> str:
+    value = document.get(name, default) if isinstance(document, dict) else None
     if not isinstance(value, str):
         raise Unread(f"the registry's answer has no {name}")
     return value
@@ -217,8 +227,8 @@ def _why(problem: object) -> str:
     return text.partition("\n")[0][:100]
 
 
-def _keep(found: OrderedDict[SchemaId, Any], number: SchemaId, value: Any) -> None:
-    found[number] = value
-    found.move_to_end(number)
-    if len(found) > KEPT:
-        found.popitem(last=False)
+def _keep(values: OrderedDict[SchemaId, Any], number: SchemaId, value: Any) -> None:
+    values[number] = value
+    values.move_to_end(number)
+    if len(values) > KEPT:
+        values.popitem(last=False)

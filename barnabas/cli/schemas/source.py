@@ -1,4 +1,4 @@
-"""`--schemas`: a registry's URL, or a folder."""
+"""The source that `--schemas` names: a registry's URL, or a folder."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from barnabas.trouble import Trouble
 
 
 def values_by(schemas: str | None, id_bytes: int, *, wait: bool) -> Values:
-    """How keys and values of records are read. wait: whether reading one may wait for a registry. Raises
-    Trouble."""
+    """Return a decoder of keys and values. Raises Trouble.
+
+    wait: Whether decoding may wait for a registry.
+    """
     if schemas is None:
         return Values(id_bytes=id_bytes)
     folder = Path(schemas)

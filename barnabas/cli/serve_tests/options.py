@@ -1,4 +1,4 @@
-"""`barnabas serve-tests`: its options."""
+"""The options of `barnabas serve-tests`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ServeTestsOptions:
     tls: TlsOptions = field(default_factory=TlsOptions)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for a timeout of nothing, and for TLS to brokers that speak none."""
+        """Raise Trouble for a timeout of 0, and for TLS to the embedded cluster, which has none."""
         if not self.test_timeout:
             raise Trouble("--test-timeout: a test that ends at once is of no use; give e.g. 10m")
         for option in given(self.tls.brokers) if self.bootstrap_server is None else ():

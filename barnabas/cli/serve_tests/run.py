@@ -1,4 +1,4 @@
-"""`barnabas serve-tests`: a server of proxies for tests, until Ctrl-C."""
+"""`barnabas serve-tests`: serves proxies for tests, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import Any
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.until_signal import until_signal
-from barnabas.cli.proxy.mistakes import refuse_overwriting
+from barnabas.cli.console.stop import until_signal
+from barnabas.cli.proxy.option_conflicts import refuse_overwriting
 from barnabas.cli.proxy.run import allow_descriptors, write_token
 from barnabas.cli.proxy.tls_contexts import make_tls
 from barnabas.cli.serve_tests.options import ServeTestsOptions
@@ -34,24 +35,24 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 Address = tuple[str, int]
 
 
-def serve_tests(asked: ServeTestsOptions, output: Output | None = None) -> int:
-    """Serve until a signal asks it to end. Raises Trouble if it can't start."""
-    refuse_overwriting({"--token-file": asked.token_file}, asked.tls.files)
-    tls = make_tls(asked.tls)
+def serve_tests(options: ServeTestsOptions) -> int:
+    """Serve until a signal ends it; return the exit code. Raises Trouble if it can't start."""
+    refuse_overwriting({"--token-file": options.token_file}, options.tls.files)
+    tls = make_tls(options.tls)
     allow_descriptors()
     try:
-        with _cluster(asked.bootstrap_server) as bootstrap, _folder(asked.captures) as folder:
-            options = Options(bootstrap, listen=(asked.listen[0], 0), drain=0.0, tls=tls)
-            return run(_main(asked, options, folder, output or Output()))
+        with _cluster(options.bootstrap_server) as bootstrap, _folder(options.captures) as folder:
+            proxy_options = Options(bootstrap, listen=(options.listen[0], 0), drain=0.0, tls=tls)
+            return run(_main(options, proxy_options, folder, Output()))
     except UnavailableError as problem:
         line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
         raise Trouble(line, COULD_NOT_RUN) from None
 
 
 @contextlib.contextmanager
-def _cluster(given: Sequence[Address] | None) -> Iterator[Sequence[Address]]:
-    if given is not None:
-        yield given
+def _cluster(servers: Sequence[Address] | None) -> Iterator[Sequence[Address]]:
+    if servers is not None:
+        yield servers
         return
     with EmbeddedCluster() as cluster:
         yield parse_servers(cluster.bootstrap)
@@ -60,8 +61,8 @@ def _cluster(given: Sequence[Address] | None) -> Iterator[Sequence[Address]]:
 @contextlib.contextmanager
 def _folder(captures: Path | None) -> Iterator[Path]:
     if captures is None:
-        with tempfile.TemporaryDirectory(prefix="barnabas-tests-") as made:
-            yield Path(made)
+        with tempfile.TemporaryDirectory(prefix="barnabas-tests-") as temporary:
+            yield Path(temporary)
         return
     try:
         captures.mkdir(parents=True, exist_ok=True)
@@ -72,33 +73,31 @@ def _folder(captures: Path | None) -> Iterator[Path]:
     yield captures.resolve()
 
 
-async def _main(asked: ServeTestsOptions, options: Options, folder: Path, output: Output) -> int:
+async def _main(
+    options: ServeTestsOptions, proxy_options: Options, folder: Path, output: Output
+) -> int:
     stop = until_signal()
-    for line in options.tls.explain():
+    for line in proxy_options.tls.explain():
         output.note(line)
-    keep = asked.captures is not None
-    roster = Roster(options, folder, keep, asked.test_timeout, lambda: secrets.token_hex(4))
+    keep = options.captures is not None
+    roster = Roster(proxy_options, folder, keep, options.test_timeout, lambda: secrets.token_hex(4))
     token = new_token()
-    if asked.token_file is not None:
-        write_token(asked.token_file, token, "--token-file")
-    try:
-        serving = await serve(application(described(routes(roster))), asked.listen, token)
-    except OSError as problem:
-        where = endpoint_text(asked.listen)
-        said = os.strerror(problem.errno or 0)
-        raise Trouble(f"can't listen on {where}: {said}; choose another --listen") from None
+    if options.token_file is not None:
+        write_token(options.token_file, token, "--token-file")
+    with listening("--listen", options.listen):
+        serving = await serve(application(described(routes(roster))), options.listen, token)
     watching = asyncio.create_task(roster.watch())
     ready: dict[str, Any] = {
         "control": endpoint_text(serving.address),
         "token": token,
-        "bootstrap": ",".join(map(endpoint_text, options.bootstrap)),
+        "bootstrap": ",".join(map(endpoint_text, proxy_options.bootstrap)),
         "pid": os.getpid(),
     }
-    if options.tls.trust is not None:
-        ready["ca"] = str(options.tls.trust)
+    if proxy_options.tls.trust is not None:
+        ready["ca"] = str(proxy_options.tls.trust)
     output.ready(json_text({"ready": ready}))
     await stop.wait()
     watching.cancel()
-    await roster.close()  # first: requests that wait are answered then
+    await roster.close()  # first, so that waiting requests get their responses
     await serving.stop()
     return FINE

@@ -1,4 +1,4 @@
-"""`barnabas spec ...`: the commands and their options; each imports what it needs when it runs."""
+"""`barnabas spec`: its commands and their options; each imports its modules when it runs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ShowOptions:
 
     @property
     def which(self) -> Literal["request", "response"] | None:
-        """The message that is shown; None: both."""
+        """Return the message to show; None: both."""
         if self.request == self.response:
             return None
         return "request" if self.request else "response"
@@ -117,7 +117,7 @@ def show_command(options: ShowOptions) -> int:
     context_settings={"ignore_unknown_options": True},  # -1 is a code
 )
 def errors_command(
-    wanted: Annotated[
+    code_or_name: Annotated[
         str, typer.Argument(metavar="CODE|NAME", help="A code, or a part of a name.")
     ] = "",
     as_json: JsonArray = False,
@@ -125,7 +125,7 @@ def errors_command(
     """List the error codes and whether clients try again."""
     from barnabas.cli.specs import listing
 
-    return listing.errors(wanted, as_json)
+    return listing.errors(code_or_name, as_json)
 
 
 @spec_app.command(

@@ -1,4 +1,4 @@
-"""`barnabas spec ... --dialect`: protocols that are not Kafka's, and which fields are reconstructed."""
+"""`barnabas spec ... --dialect`: other protocols than Kafka's, with their reconstructed fields."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from barnabas.trouble import FINE, Trouble
 
 
 def list_dialects(*, as_json: bool) -> int:
-    """Print all dialects with their APIs, who sends requests to whom, and the source.
+    """Print all dialects with their APIs, the senders and receivers of requests, and the sources.
 
-    Raises Trouble in the end if a dialect is unusable.
+    Raises Trouble at the end if a dialect is unusable.
     """
     _print_all(as_json)
     if unusable := problems():
@@ -32,10 +32,10 @@ def _print_all(as_json: bool) -> None:
     for each in dialects():
         out.print(Text(f"{each.name}: {each.title}", "bold"))
         out.print(Text(f"  {each.document}", "dim"))
-        for one in each.apis:
-            marks = f"  reconstructed: {', '.join(one.reconstructed)}" if one.reconstructed else ""
-            asks = f"{one.asker} asks {one.answerer}"
-            out.print(Text(f"  {one.key:>3}  {one.name:<17} {asks:<25}{marks}".rstrip()))
+        for api in each.apis:
+            marks = f"  reconstructed: {', '.join(api.reconstructed)}" if api.reconstructed else ""
+            asks = f"{api.asker} asks {api.answerer}"
+            out.print(Text(f"  {api.key:>3}  {api.name:<17} {asks:<25}{marks}".rstrip()))
 
 
 def _facts(each: Dialect) -> dict[str, Any]:
@@ -43,55 +43,68 @@ def _facts(each: Dialect) -> dict[str, Any]:
         "name": each.name,
         "title": each.title,
         "document": each.document,
-        "apis": [_api_facts(one) for one in each.apis],
+        "apis": [_api_facts(api) for api in each.apis],
     }
 
 
-def _api_facts(one: DialectApi) -> dict[str, Any]:
+def _api_facts(api: DialectApi) -> dict[str, Any]:
     return {
-        "key": one.key,
-        "name": one.name,
-        "asker": one.asker,
-        "answerer": one.answerer,
-        "source": one.source,
-        "reconstructed": list(one.reconstructed),
-        "because": one.because,
+        "key": api.key,
+        "name": api.name,
+        "asker": api.asker,
+        "answerer": api.answerer,
+        "source": api.source,
+        "reconstructed": list(api.reconstructed),
+        "because": api.because,
     }
 
 
 def known(name: str, which_api: str) -> tuple[Dialect, DialectApi]:
-    """Return a dialect and an API of it. Raises Trouble if there is none of the name."""
+    """Return a dialect and one of its APIs. Raises Trouble for an unknown name."""
     try:
-        found = dialect(name)
-        return found, found.api(which_api)
+        protocol = dialect(name)
+        return protocol, protocol.api(which_api)
     except LookupError as problem:
         raise Trouble(str(problem)) from None
 
 
 def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
-    """Print an API of a dialect; what no source gives is marked."""
-    found, one = known(name, which_api)
+    """Print an API of a dialect; reconstructed fields are marked."""
+    protocol, api = known(name, which_api)
     if as_json:
-        layouts = {message.name: tree(message.layout(one.version)) for message in one.messages}
+        layouts = {message.name: tree(message.layout(api.version)) for message in api.messages}
         headers = {
-            "request": tree(found.request_header.layout(0)),
-            "response": tree(found.response_header_of(one).layout(0)),
+            "request": tree(protocol.request_header.layout(0)),
+            "response": tree(protocol.response_header_of(api).layout(0)),
         }
-        names = {"dialect": found.name, "draft": found.name}  # draft: as it was called at first
-        return dump(_api_facts(one) | names | {"headers": headers, "layouts": layouts})
+        names = {"dialect": protocol.name, "draft": protocol.name}  # draft: the earlier name
+        return dump(_api_facts(api) | names | {"headers": headers, "layouts": layouts})
     out = Terminal()
-    out.print(Text(f"{one.name} (key {one.key}{_mark(one, 'key')}) of {found.title}", "bold"))
     out.print(
-        Text(f"{one.asker} asks {one.answerer}. Source: {found.document}; {one.source}.", "dim")
+        Text(
+            f"{api.name} (key {api.key}{_mark(api, 'key')}) of {protocol.title}",
+            "bold",
+        )
     )
-    if one.because:
-        out.print(Text(f"Reconstructed: {', '.join(one.reconstructed)}. {one.because}", "yellow"))
+    out.print(
+        Text(
+            f"{api.asker} asks {api.answerer}. Source: {protocol.document}; {api.source}.",
+            "dim",
+        )
+    )
+    if api.because:
+        out.print(
+            Text(
+                f"Reconstructed: {', '.join(api.reconstructed)}. {api.because}",
+                "yellow",
+            )
+        )
     parts = (
-        ("request", (found.request_header, one.request)),
-        ("response", (found.response_header_of(one), *one.responses)),
+        ("request", (protocol.request_header, api.request)),
+        ("response", (protocol.response_header_of(api), *api.responses)),
     )
-    for way, messages in parts:
-        if which in (None, way):
+    for direction, messages in parts:
+        if which in (None, direction):
             out.print()
             for message in messages:
                 for line in lines(message.name, message.layout(message.versions[0])):
@@ -99,5 +112,5 @@ def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
     return FINE
 
 
-def _mark(one: DialectApi, path: str) -> str:
-    return ", reconstructed" if one.is_reconstructed(path) else ""
+def _mark(api: DialectApi, path: str) -> str:
+    return ", reconstructed" if api.is_reconstructed(path) else ""

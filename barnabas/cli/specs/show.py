@@ -1,4 +1,4 @@
-"""`barnabas spec show`: how an API is laid out, and how it came to that."""
+"""`barnabas spec show`: the layout of an API, and its history."""
 
 from __future__ import annotations
 
@@ -36,45 +36,49 @@ from barnabas.trouble import FINE, Trouble
 UNBROKEN: Final = "\u00a0"
 
 COLUMNS: Final = ("type", "versions", "nullable", "tag", "default", "releases")
-"""What stands behind a field's name; a column that says nothing of any field is left out."""
+"""The columns after a field's name; a column that is empty for all fields is left out."""
 
 
 def show(name: str, version: int | None, which: Which, release: str | None, as_json: bool) -> int:
-    """One API: a version as in Kafka's protocol guide, or the history of all."""
-    found = known(name, version, release)
-    ways = directions(which)
+    """Print an API: a version as in Kafka's protocol guide, or the history of all versions."""
+    declaration = known(name, version, release)
+    shown_directions = directions(which)
     if as_json:
         if version is None:
-            return dump(facts(found) | _all_versions(found, ways))
-        return dump(facts(found) | _one_version(found, ways, version, release))
+            return dump(facts(declaration) | _all_versions(declaration, shown_directions))
+        return dump(
+            facts(declaration) | _one_version(declaration, shown_directions, version, release)
+        )
     out = Terminal()
-    what, source = purpose(found)
-    where = module_of(found).removeprefix("barnabas.").replace(".", "/") + ".py"
-    out.print(Text(fit(f"{found.name} (key {found.key}): {what}", 2, out), "bold"))
-    span_of_all = f"version{'s' * (found.versions[1] > 0)} {versions_text(found)}"
-    if found.stable < found.versions[1]:
-        span_of_all += f" (unstable from {found.stable + 1} on)"
-    first = f"{span_of_all}, flexible {flexible_text(found)}; declared in {where}"
+    purpose_text, source = purpose(declaration)
+    path = module_of(declaration).removeprefix("barnabas.").replace(".", "/") + ".py"
+    out.print(
+        Text(fit(f"{declaration.name} (key {declaration.key}): {purpose_text}", 2, out), "bold")
+    )
+    span_of_all = f"version{'s' * (declaration.versions[1] > 0)} {versions_text(declaration)}"
+    if declaration.stable < declaration.versions[1]:
+        span_of_all += f" (unstable from {declaration.stable + 1} on)"
+    first = f"{span_of_all}, flexible {flexible_text(declaration)}; declared in {path}"
     for line in (first, f"source: {source}"):
         out.print(Text(fit(line, 2, out), "dim"))
-    for way in ways:
+    for direction in shown_directions:
         out.print()
         if version is None:
-            _history(out, found, way)
+            _history(out, declaration, direction)
         else:
-            _layout(out, found, way, version, release)
+            _layout(out, declaration, direction, version, release)
     if version is None:
-        _changes(out, found, ways)
+        _changes(out, declaration, shown_directions)
     return FINE
 
 
 def source(name: str, version: int, which: Which, release: str | None) -> int:
-    """The Python that is generated for a version: decoder and encoder."""
-    found = known(name, version, release)
+    """Print the Python code of a version's decoder and encoder."""
+    declaration = known(name, version, release)
     out = Terminal()
-    for number, way in enumerate(directions(which)):
-        text = found.message(way).codec(version, release).source()
-        header = f"# {found.name} {way}, version {version}\n"
+    for number, direction in enumerate(directions(which)):
+        text = declaration.message(direction).codec(version, release).source()
+        header = f"# {declaration.name} {direction}, version {version}\n"
         separate = "\n\n" if number else ""
         out.print(
             Syntax(separate + header + text, "python", background_color="default", word_wrap=True)
@@ -85,53 +89,62 @@ def source(name: str, version: int, which: Which, release: str | None) -> int:
 
 
 def directions(which: Which) -> tuple[Direction, ...]:
-    """Those that are asked for."""
+    """Return the directions to show."""
     return ("request", "response") if which is None else (which,)
 
 
 def known(name: str, version: int | None, release: str | None) -> Api:
-    """The API of that name or key. Raises Trouble for one, or a version or release, that there is not."""
+    """Return an API by its name or key. Raises Trouble for an unknown API, version or release."""
     _known_release(release)
     try:
-        found = api(name)
+        declaration = api(name)
         if version is not None:
-            first, last = found.versions
+            first, last = declaration.versions
             if not first <= version <= last:
-                raise Trouble(f"{found.name} has versions {first} to {last}, not {version}")
-            found.request.layout(version, release)
+                raise Trouble(f"{declaration.name} has versions {first} to {last}, not {version}")
+            declaration.request.layout(version, release)
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
-    return found
+    return declaration
 
 
 def _known_release(release: str | None) -> None:
-    """Raises Trouble for what is none; a patch release is one, and what stands behind a dash."""
-    known = (*BEFORE, *RELEASES)
+    """Raise Trouble for an unknown release; patch releases and suffixes after a dash are accepted."""
+    releases = (*BEFORE, *RELEASES)
     if release is not None and not any(
-        f"{release.partition('-')[0]}.".startswith(f"{one}.") for one in known
+        f"{release.partition('-')[0]}.".startswith(f"{each}.") for each in releases
     ):
         raise Trouble(
-            f"no release {release!r} of Kafka is known; there are {known[0]} to {known[-1]}"
-            f"{did_you_mean(release, known)}"
+            f"no release {release!r} of Kafka is known; there are {releases[0]} to {releases[-1]}"
+            f"{did_you_mean(release, releases)}"
         )
 
 
-def _layout(out: Terminal, found: Api, way: Direction, version: int, release: str | None) -> None:
-    out.print(Text(f"{way} header v{header_version(way, found.key, version)}, then", "dim"))
-    unstable = ", unstable" * (version > found.stable)
-    title = f"{found.name} {way.capitalize()} (Version: {version}{unstable})"
-    layout = found.message(way).layout(version, release)
+def _layout(
+    out: Terminal, declaration: Api, direction: Direction, version: int, release: str | None
+) -> None:
+    out.print(
+        Text(
+            f"{direction} header v{header_version(direction, declaration.key, version)}, then",
+            "dim",
+        )
+    )
+    unstable = ", unstable" * (version > declaration.stable)
+    title = f"{declaration.name} {direction.capitalize()} (Version: {version}{unstable})"
+    layout = declaration.message(direction).layout(version, release)
     for line in lines(title, layout):
         indent = len(line) - len(line.lstrip())
         out.print(fit(line, indent + 4, out))
-    rows = _rows_of(found, way, version, release)
+    rows = _rows_of(declaration, direction, version, release)
     if rows:
         out.print()
-        _table(out, "field", rows, COLUMNS[1:], found.versions)
+        _table(out, "field", rows, COLUMNS[1:], declaration.versions)
 
 
-def _rows_of(found: Api, way: Direction, version: int, release: str | None) -> list[Row]:
-    message = found.message(way)
+def _rows_of(
+    declaration: Api, direction: Direction, version: int, release: str | None
+) -> list[Row]:
+    message = declaration.message(direction)
     present = {each.dotted for each in message.layout(version, release).walk()}
     return [
         row
@@ -140,15 +153,15 @@ def _rows_of(found: Api, way: Direction, version: int, release: str | None) -> l
     ]
 
 
-def _history(out: Terminal, found: Api, way: Direction) -> None:
+def _history(out: Terminal, declaration: Api, direction: Direction) -> None:
     used = ", ".join(
-        f"v{header} ({span(versions, found.versions)})"
-        for header, versions in headers(found)[way].items()
+        f"v{header} ({span(versions, declaration.versions)})"
+        for header, versions in headers(declaration)[direction].items()
     )
-    out.print(Text(f"{way} header {used}, then", "dim"))
-    rows = history(found.message(way))
+    out.print(Text(f"{direction} header {used}, then", "dim"))
+    rows = history(declaration.message(direction))
     if rows:
-        _table(out, f"{way} field", rows, COLUMNS, found.versions)
+        _table(out, f"{direction} field", rows, COLUMNS, declaration.versions)
     else:
         out.print("no fields")
 
@@ -156,14 +169,14 @@ def _history(out: Terminal, found: Api, way: Direction) -> None:
 def _table(
     out: Terminal, title: str, rows: Iterable[Row], columns: Iterable[str], versions: Versions
 ) -> None:
-    """Aligned columns, a field a line."""
+    """Print aligned columns, a line for each field."""
     cells = {
         "field": [title, *("  " * row.depth + row.name for row in rows)],
         **{name: [name, *(_cell(row, name, versions) for row in rows)] for name in columns},
     }
-    shown = [column for column in cells.values() if any(column[1:])]
-    widths = [max(map(len, column)) for column in shown]
-    for number, line in enumerate(zip(*shown, strict=True)):
+    columns_shown = [column for column in cells.values() if any(column[1:])]
+    widths = [max(map(len, column)) for column in columns_shown]
+    for number, line in enumerate(zip(*columns_shown, strict=True)):
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         text = Text("  ".join(padded).rstrip(), "" if number else "bold")
         if number:
@@ -184,56 +197,66 @@ def _cell(row: Row, column: str, versions: Versions) -> str:
     return str(getattr(row, column))
 
 
-def _changes(out: Terminal, found: Api, ways: Iterable[Direction]) -> None:
+def _changes(out: Terminal, declaration: Api, shown_directions: Iterable[Direction]) -> None:
     brought = {
-        version: [line for line in what if not _of_other(line, ways)]
-        for version, what in changes(found).items()
+        version: [line for line in change_lines if not _of_other(line, shown_directions)]
+        for version, change_lines in changes(declaration).items()
     }
     if not brought:
         return
     out.print()
     title = "what each version brought (+ came, - left, ? may be null, ! may not any more)"
     out.print(Text(fit(title, 2, out), "bold"))
-    for version, what in brought.items():
-        whole = (line.replace(" ", UNBROKEN) for line in what)  # no sign at the end of a line
+    for version, change_lines in brought.items():
+        whole = (
+            line.replace(" ", UNBROKEN) for line in change_lines
+        )  # no sign at the end of a line
         line = f"  v{version:<3} {', '.join(whole) or 'no change of layout'}"
         out.print(fit(line, 7, out).replace(UNBROKEN, " "))
 
 
-def _of_other(line: str, ways: Iterable[Direction]) -> bool:
-    """Whether a change is one of a direction that was not asked for."""
-    return line[0] in "+-?!" and not any(line[2:].startswith(f"{way}.") for way in ways)
+def _of_other(line: str, shown_directions: Iterable[Direction]) -> bool:
+    """Check that a change is of a direction that is not shown."""
+    return line[0] in "+-?!" and not any(
+        line[2:].startswith(f"{direction}.") for direction in shown_directions
+    )
 
 
-def _all_versions(found: Api, ways: Iterable[Direction]) -> dict[str, Any]:
+def _all_versions(declaration: Api, shown_directions: Iterable[Direction]) -> dict[str, Any]:
     return {
         "headers": {
-            way: {str(header): list(versions) for header, versions in headers(found)[way].items()}
-            for way in ways
+            direction: {
+                str(header): list(versions)
+                for header, versions in headers(declaration)[direction].items()
+            }
+            for direction in shown_directions
         },
-        **{way: [_row(row) for row in history(found.message(way))] for way in ways},
+        **{
+            direction: [_row(row) for row in history(declaration.message(direction))]
+            for direction in shown_directions
+        },
         "changes": {
-            str(version): [line for line in what if not _of_other(line, ways)]
-            for version, what in changes(found).items()
+            str(version): [line for line in change_lines if not _of_other(line, shown_directions)]
+            for version, change_lines in changes(declaration).items()
         },
     }
 
 
 def _one_version(
-    found: Api, ways: Iterable[Direction], version: int, release: str | None
+    declaration: Api, shown_directions: Iterable[Direction], version: int, release: str | None
 ) -> dict[str, Any]:
     return {"version": version, "release": release} | {
-        way: {
-            "header": header_version(way, found.key, version),
-            "fields": tree(found.message(way).layout(version, release)),
-            "history": [_row(row) for row in _rows_of(found, way, version, release)],
+        direction: {
+            "header": header_version(direction, declaration.key, version),
+            "fields": tree(declaration.message(direction).layout(version, release)),
+            "history": [_row(row) for row in _rows_of(declaration, direction, version, release)],
         }
-        for way in ways
+        for direction in shown_directions
     }
 
 
 def _row(row: Row) -> dict[str, Any]:
-    """A row for programs; `default` only where one is declared."""
+    """Return a row for JSON; `default` is left out unless it is declared."""
     facts_of_it = {
         "path": row.path,
         "type": row.type,

@@ -1,2 +1,1 @@
-"""Spans of exchanges, for a collector: `exporter.py` sends them, `options.py` is the option `--otlp`,
-`environment.py` what OpenTelemetry's variables add to it."""
+"""Spans of exchanges, sent to a collector with OTLP over HTTP, by OpenTelemetry's SDK (the extra otlp)."""

@@ -1,7 +1,7 @@
-"""What variables of the environment say to the SDK of OpenTelemetry, checked before anything begins.
+"""Checks of the environment variables of OpenTelemetry's SDK, before anything starts.
 
-What it can't read it leaves out, and only its own log says so; or it raises, when it is loaded or with the
-first spans. Where spans go and how long a batch may take is not asked of the environment here.
+The SDK ignores invalid values and reports that only in its log, or raises when it is imported or with the
+first spans. The endpoint and the timeout are not read from the environment.
 https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 """
 
@@ -21,16 +21,16 @@ _COMPRESSIONS: Final = ("gzip", "deflate", "none")
 
 
 def check_environment(environment: Mapping[str, str], endpoint: str) -> None:
-    """Raises Trouble for a variable that can't be followed, and where the extra is missing.
+    """Raise Trouble for an invalid variable, and if the extra is not installed.
 
-    From then on the SDK logs nothing: it would stand between the lines of the log.
+    Then the SDK's logger is silenced, since its lines would mix with the log.
     """
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
     try:
         with needs("--otlp", "otlp"):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.util.re import parse_env_headers
-    except ValueError as problem:  # it reads its limits when it is loaded
+    except ValueError as problem:  # the SDK reads its limits when it is imported
         raise Trouble(str(problem)) from None
     name, value = _given(environment, "COMPRESSION")
     if value and value.strip().lower() not in _COMPRESSIONS:
@@ -47,28 +47,28 @@ def check_environment(environment: Mapping[str, str], endpoint: str) -> None:
         raise Trouble(f"--otlp: {' '.join(str(problem).split())}") from None
 
 
-def _given(environment: Mapping[str, str], what: str) -> tuple[str, str]:
-    """The variable that holds of the exporter's, and what it says: that of traces goes first."""
-    names = (f"OTEL_EXPORTER_OTLP_TRACES_{what}", f"OTEL_EXPORTER_OTLP_{what}")
+def _given(environment: Mapping[str, str], suffix: str) -> tuple[str, str]:
+    """Return the name and the value of the exporter's variable; the one for traces has priority."""
+    names = (f"OTEL_EXPORTER_OTLP_TRACES_{suffix}", f"OTEL_EXPORTER_OTLP_{suffix}")
     name = next(filter(environment.get, names), names[-1])
     return name, environment.get(name, "")
 
 
 def _check_pairs(name: str, value: str, fine: Callable[[str], bool]) -> None:
-    """Raises Trouble, in which no value stands: it may be a token."""
+    """Raise Trouble for invalid pairs, without their values: they may be tokens."""
     parts = value.split(",")
     for number, part in enumerate(parts, 1):
         if part.strip() and not fine(part):
-            where = f"part {number} of {len(parts)}" if len(parts) > 1 else "it"
-            raise Trouble(f"{name}: NAME=VALUE,... is expected, and {where} is none")
+            position = f"part {number} of {len(parts)}" if len(parts) > 1 else "it"
+            raise Trouble(f"{name}: NAME=VALUE,... is expected, and {position} is none")
 
 
 def _check_files(environment: Mapping[str, str]) -> None:
     authority, certificate, key = (
         Named(name, Path(value)) if value else None
         for name, value in (
-            _given(environment, what)
-            for what in ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
+            _given(environment, suffix)
+            for suffix in ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
         )
     )
     if authority is not None and not authority.path.is_dir():

@@ -1,8 +1,8 @@
-"""Sends spans to a collector, by OpenTelemetry's SDK.
+"""Sends spans to a collector by OpenTelemetry's SDK.
 
-While traffic passes, a thread of its own sends them (`in_background`), and nobody waits for the collector:
-at most QUEUE spans do; of more the oldest are dropped, and counted. What it refuses, or does not take in
-time, is dropped, too. A capture waits for it instead (`InTurn`), as long as it takes spans.
+For live traffic a thread sends them (`in_background`), and the traffic never waits: at most QUEUE spans wait;
+then the oldest are dropped and counted. Spans that the collector refuses or does not accept in time are
+dropped, too. Reading a capture waits for the collector (`InTurn`), as long as it accepts spans.
 """
 
 from __future__ import annotations
@@ -28,29 +28,33 @@ from barnabas.plural import plural
 from barnabas.version import version
 
 QUEUE: Final = 4096
-"""Spans that wait at most."""
+"""The most spans that wait."""
 
 BATCH: Final = 512
-"""Spans that are sent at once at most."""
+"""The most spans that are sent together."""
 
 EACH_MS: Final = 500
-"""How long a span waits for others at most."""
+"""The most ms that a span waits for others."""
 
 TIMEOUT: Final = 5.0
-"""Seconds until a batch is given up, attempts to send it again included."""
+"""Seconds after which a batch is dropped, including retries."""
 
 LAST: Final = 1.0
-"""Seconds that what still waits is given in the end."""
+"""Seconds for sending the waiting spans at the end."""
 
 _KINDS: Final = {"client": SpanKind.CLIENT, "server": SpanKind.SERVER}
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 
 
 class Exporter:
-    """Spans to one collector, from when it is made until `close`.
+    """Sends the spans of exchanges to one collector until `close`.
 
-    context: has learnt from each exchange before it is sent. say: told once that the collector takes none.
-    dropped: told how many spans it did not take so far, each time that there are more.
+    Args:
+        endpoint: The collector's URL.
+        context: Has learned from each exchange before it is sent.
+        say: Called once, when the collector accepts no spans.
+        sending: Makes the processor, `in_background` or `InTurn`.
+        dropped: Called with the number of spans that were dropped so far, whenever it grows.
     """
 
     def __init__(
@@ -64,35 +68,35 @@ class Exporter:
         self._endpoint = endpoint
         self._context = context
         self._given = 0
-        # a provider of credentials brings its own
+        # a provider of credentials makes its own session
         brought = any(name.endswith("_CREDENTIAL_PROVIDER") for name in os.environ)
         sender = OTLPSpanExporter(endpoint, timeout=TIMEOUT, session=None if brought else session())
         self._counting = _Counting(sender, self._failed, dropped)
         self._processor = sending(self._counting)
         self._say = say
         self._said = False
-        about = {"service.name": "barnabas", "service.version": version()}
-        self._resource = Resource.create(about)
+        attributes = {"service.name": "barnabas", "service.version": version()}
+        self._resource = Resource.create(attributes)
         self._scope = InstrumentationScope("barnabas", version())
 
     def exchange(self, exchange: Exchange) -> None:
-        """Send the spans of an exchange, soon."""
+        """Send the spans of an exchange soon."""
         for span in spans_of(exchange, self._context):
             self._given += 1
-            made = self._span(span)
-            made.number = self._given
-            self._processor.on_end(made)
+            numbered = self._span(span)
+            numbered.number = self._given
+            self._processor.on_end(numbered)
 
     def close(self, timeout: float = LAST) -> None:
-        """Send what still waits, for so many seconds."""
+        """Send the waiting spans, for at most `timeout` seconds."""
         ending = threading.Thread(target=self._processor.shutdown, daemon=True)
         ending.start()
         ending.join(timeout)
 
     def remarks(self) -> list[str]:
-        """How many spans the collector did not take until now, in words.
+        """Return a note on the spans that the collector did not accept.
 
-        What is on its way may be counted, too.
+        Spans under way may be counted, too.
         """
         if not (dropped := self._given - self._counting.taken):
             return []
@@ -123,7 +127,7 @@ class Exporter:
 
 
 def in_background(exporter: SpanExporter) -> SpanProcessor:
-    """Sends spans from another thread."""
+    """Return a processor that sends spans from a thread."""
     return BatchSpanProcessor(
         exporter,
         max_queue_size=QUEUE,
@@ -133,7 +137,7 @@ def in_background(exporter: SpanExporter) -> SpanProcessor:
 
 
 class InTurn(SpanProcessor):
-    """Sends spans before more are made, until a batch is not taken."""
+    """A processor that sends each batch before the next one is made, until the collector refuses one."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
@@ -141,13 +145,13 @@ class InTurn(SpanProcessor):
         self._takes = True
 
     def on_end(self, span: ReadableSpan) -> None:
-        """A span is whole."""
+        """Add a span to the batch."""
         self._batch.append(span)
         if len(self._batch) >= BATCH:
             self._send()
 
     def shutdown(self) -> None:
-        """Send the rest."""
+        """Send the last batch."""
         self._send()
         self._exporter.shutdown()
 
@@ -158,16 +162,16 @@ class InTurn(SpanProcessor):
 
 
 class _Numbered(ReadableSpan):
-    """A span, and the how many-th it is."""
+    """A span with its number in the order of sending."""
 
     number: int
 
 
 class _Counting(SpanExporter):
-    """Sends by another exporter, and counts what was taken. failed: called with each batch that was not.
+    """Sends batches by another exporter, and counts accepted spans.
 
-    Batches come in the order of their spans: what has a lower number and was not taken was dropped, here or
-    while it waited. `dropped` is told that.
+    Batches are in the order of their spans: a span with a lower number that was not accepted was dropped,
+    here or in the queue. failed: Called for each refused batch. dropped: Called when more spans were dropped.
     """
 
     def __init__(
@@ -197,7 +201,7 @@ class _Counting(SpanExporter):
         return result
 
     def shutdown(self) -> None:
-        """No more is sent."""
+        """Shut the other exporter down."""
         self._exporter.shutdown()
 
 

@@ -1,4 +1,4 @@
-"""`--otlp`: where the collector is."""
+"""The option `--otlp`: the collector's URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from barnabas.trouble import Trouble
 
 PATH: Final = "/v1/traces"
-"""Of a collector's receiver of traces over HTTP, as the specification of OTLP has it."""
+"""The path of a collector's traces over HTTP, from the specification of OTLP."""
 
 Otlp = Annotated[
     str | None,
@@ -26,20 +26,23 @@ Otlp = Annotated[
 
 
 def endpoint_of(url: str) -> str:
-    """Where spans go. Raises Trouble for what is no URL of a collector, or if none can be sent there.
+    """Return the URL to which spans are sent.
 
     >>> endpoint_of("http://localhost:4318"), endpoint_of("https://example.org/otlp/v1/traces")
     ('http://localhost:4318/v1/traces', 'https://example.org/otlp/v1/traces')
+
+    Raises:
+        Trouble: The URL or the environment is invalid, or the extra is not installed.
     """
     expected = "http://HOST:PORT of a collector is expected, e.g. http://localhost:4318"
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        known = False
-    if not known or parts.query or parts.fragment or parts.username is not None:
+        valid = False
+    if not valid or parts.query or parts.fragment or parts.username is not None:
         raise Trouble(f"--otlp {url!r}: {expected}")
-    from barnabas.cli.traces.environment import check_environment  # takes its time to load
+    from barnabas.cli.traces.environment import check_environment  # this module loads slowly
 
     path = parts.path.rstrip("/")
     endpoint = parts._replace(path=path if path.endswith(PATH) else path + PATH).geturl()

@@ -1,4 +1,4 @@
-"""How the SDK speaks HTTP to a collector: what that answers is bounded, and a redirection is a refusal."""
+"""The HTTP session of OpenTelemetry's SDK: responses are bounded, and a redirection is an error."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import requests
 from requests.adapters import HTTPAdapter
 
 LONGEST: Final = 64 << 10
-"""Bytes of an answer that are read: nothing in it matters but its status."""
+"""The most bytes of a response that are read: only its status matters."""
 
 
 def session() -> requests.Session:
-    """One for a collector."""
-    found = requests.Session()
+    """Return a session for a collector."""
+    http_session = requests.Session()
     for scheme in ("http://", "https://"):
-        found.mount(scheme, _Adapter())
-    return found
+        http_session.mount(scheme, _Adapter())
+    return http_session
 
 
 class _Adapter(HTTPAdapter):
@@ -30,5 +30,5 @@ class _Adapter(HTTPAdapter):
             answer.close()
             answer.raw = BytesIO()
         if 300 <= answer.status_code < 400:
-            answer.status_code = 400  # the SDK takes a redirection for a success, and goes nowhere
+            answer.status_code = 400  # the SDK would count a redirection as success
         return answer

@@ -1,13 +1,12 @@
-"""Proxies for tests in any language: one process, a proxy for each test, all in one loop, steered over HTTP.
+"""Proxies for tests in any language: one process serves a proxy for each test, steered over HTTP.
 
-`roster.py` has the tests at work, `one_test.py` is one: its proxy, and what has passed it. `api.py` has the
-requests that begin and end tests, `requests.py` those about one, beside which each has all requests about a
-proxy (`barnabas.proxy.control.api`). What is asserted is asserted by the code that the pytest fixtures
-use: `judging.py`.
+`roster.py` has the tests, `proxied_test.py` is a test with its proxy and exchanges. `api.py` serves the
+requests that begin and end tests, `requests.py` those about a test; each test has all requests about a proxy,
+too (`barnabas.proxy.control.api`). `assertions.py` evaluates assertions with the code of the pytest fixtures.
 
-The user's test process does not import this: it has the whole proxy in it.
+Test processes do not import this package, since it contains the whole proxy.
 
-Bounds: at most MOST tests at a time; of each test the last KEPT exchanges with BYTES of bodies are held, and
-an assertion about all of them is refused once some fell out. A test that nobody asks about for a while ends,
-and is forgotten as long after its end, with its capture, if that is in no folder of the user's.
+Limits: at most MOST tests at a time. Of each test the last KEPT exchanges with BYTES of bodies are held; an
+assertion about all exchanges is refused once some were dropped. A test without requests ends after a timeout.
+After another timeout it is removed, with its capture unless that is in a folder of the user.
 """

@@ -1,4 +1,4 @@
-"""The requests about one test, beside those about its proxy."""
+"""The requests about one test, in addition to those about its proxy."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ from barnabas.proxy.control.request_models import Assertions, WaitFor, read_body
 from barnabas.proxy.network.report import report
 from barnabas.specs.json_text import compact
 from barnabas.testing.batches import Unreadable
-from barnabas.testing.not_seen import SHOWN, not_seen
-from barnabas.testing.server.judging import NOTHING, judge
-from barnabas.testing.server.one_test import FellOut, OneTest, Over
+from barnabas.testing.server.assertions import NOTHING, evaluate
+from barnabas.testing.server.proxied_test import EndedTooEarly, ExchangesDropped, ProxiedTest
+from barnabas.testing.timeout_message import SHOWN, timeout_message
 
 IN_VAIN: Final = 408
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """The endpoints. judging: held while something is asserted of all that passed: it takes memory."""
+    """The requests about a test.
 
-    test: OneTest
-    judging: asyncio.Lock
+    assertion_lock: Held while assertions on all exchanges are evaluated, which takes memory.
+    """
+
+    test: ProxiedTest
+    assertion_lock: asyncio.Lock
 
     @property
     def routes(self) -> list[Route]:
-        """Which request each one answers."""
+        """Return the routes of the requests."""
         return [
             Route("/wait_for", self.wait_for, methods=["POST"]),
             Route("/assert", self.assert_, methods=["POST"]),
@@ -46,57 +49,59 @@ class Requests:
         ]
 
     async def wait_for(self, request: Request) -> Response:
-        """Answers when `count` exchanges that pass `filter` have passed since the test began, and with them;
-        with 408, those that did and a text for people, if that takes longer than `timeout_ms`."""
-        asked = await read_body(request, WaitFor)
-        passes = filter_of(asked.filter, self.test.history.context.topics)
-        within = asked.timeout_ms / 1000
+        """Wait until `count` exchanges since the start pass `filter`; return them.
+
+        After `timeout_ms` the status is 408, and the response has the exchanges so far and an error message.
+        """
+        body = await read_body(request, WaitFor)
+        passes = filter_of(body.filter, self.test.history.context.topics)
+        within = body.timeout_ms / 1000
         try:
-            found = await self.test.wait_for(passes, asked.count, within)
-            if len(found) == asked.count:
-                return await self._found(found, {})
-            what = (
-                f"{asked.count} with filter={asked.filter!r}" if asked.filter else f"{asked.count}"
+            matching = await self.test.wait_for(passes, body.count, within)
+            if len(matching) == body.count:
+                return await self._found(matching, {})
+            expected = (
+                f"{body.count} with filter={body.filter!r}" if body.filter else f"{body.count}"
             )
-        except FellOut as problem:
+        except ExchangesDropped as problem:
             raise HTTPException(409, str(problem)) from None
-        except Over:
-            said = f"test {self.test.id} has ended, and nothing more will pass"
-            raise HTTPException(410, said) from None
+        except EndedTooEarly:
+            message = f"test {self.test.id} has ended, and nothing more will pass"
+            raise HTTPException(410, message) from None
         last = await asyncio.to_thread(self.test.last, SHOWN)
         total, connections = self.test.history.count, report(self.test.proxy).connections
-        error = not_seen(what, len(found), within, total, last, connections)
-        return await self._found(found, {"error": error}, IN_VAIN)
+        error = timeout_message(expected, len(matching), within, total, last, connections)
+        return await self._found(matching, {"error": error}, IN_VAIN)
 
     async def _found(
-        self, found: Sequence[Exchange], more: dict[str, Any], status: int = 200
+        self, matching: Sequence[Exchange], more: dict[str, Any], status: int = 200
     ) -> Response:
-        rows = await listed(reversed(found), len(found), self.test.history.context)
-        head = compact({**more, "count": len(found)})
+        rows = await listed(reversed(matching), len(matching), self.test.history.context)
+        head = compact({**more, "count": len(matching)})
         return json_text_response(f'{head[:-1]},"exchanges":{rows}}}', status)
 
     async def assert_(self, request: Request) -> Response:
-        """Whether what is named holds of all that has passed so far; `broken` says in words what does not."""
-        asked = await read_body(request, Assertions)
-        if not asked.model_fields_set:
+        """Evaluate assertions on all exchanges so far; `broken` describes those that do not hold."""
+        assertions = await read_body(request, Assertions)
+        if not assertions.model_fields_set:
             raise HTTPException(400, NOTHING)
         names = [check.name for check in CHECKS]
-        for name in asked.findings or ():
+        for name in assertions.findings or ():
             if name not in names:
-                said = f"findings: there is no check {name!r}{did_you_mean(name, names)}"
-                raise HTTPException(400, said)
-        async with self.judging:
+                message = f"findings: there is no check {name!r}{did_you_mean(name, names)}"
+                raise HTTPException(400, message)
+        async with self.assertion_lock:
             try:
-                return json_response(await asyncio.to_thread(self._judged, asked))
-            except (FellOut, Unreadable, CheckFailed) as problem:
+                return json_response(await asyncio.to_thread(self._judged, assertions))
+            except (ExchangesDropped, Unreadable, CheckFailed) as problem:
                 raise HTTPException(409, str(problem)) from None
 
-    def _judged(self, asked: Assertions) -> dict[str, Any]:
-        findings = [] if asked.findings is None else self.test.findings()[0]
-        return judge(asked, self.test.exchanges(), findings)
+    def _judged(self, assertions: Assertions) -> dict[str, Any]:
+        findings = [] if assertions.findings is None else self.test.findings()[0]
+        return evaluate(assertions, self.test.exchanges(), findings)
 
     async def capture(self, _: Request) -> Response:
-        """Its capture (pcapng), once it has ended."""
+        """Return the test's capture (pcapng) after the test has ended."""
         test = self.test
         if test.capture is None:
             raise HTTPException(404, f"test {test.id} has no capture: it began without one")

@@ -69,8 +69,8 @@ def options(command: Any) -> Iterator[str]:
     """Of a command and all below it."""
     for parameter in command.params:
         yield from (*parameter.opts, *parameter.secondary_opts)
-    for inner in getattr(command, "commands", {}).values():
-        yield from options(inner)
+    for name in command.list_commands(None) if hasattr(command, "commands") else ():
+        yield from options(command.get_command(None, name))
 
 
 OPTIONS: Final = OTHER_OPTIONS.union(options(COMMANDS))
@@ -124,10 +124,10 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
         for word in line.split():
             if not hasattr(command, "commands"):
                 break
-            if word not in command.commands:
+            if word not in command.list_commands(None):
                 yield f"barnabas {line}"
                 break
-            command = command.commands[word]
+            command = command.get_command(None, word)
     if of_scenarios:
         for advice in re.findall(r"\b(?:give|use) ([^;:()`{]+)", text):
             for word in re.findall(r"(?<![\w-])[a-z_]+", advice):

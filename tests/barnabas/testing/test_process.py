@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.testing import process
-from barnabas.testing.process import LAST, Ended, running, said
+from barnabas.testing.process import LAST, Ended, last_lines, running
 from tests.waiting import until
 
 PROXY = ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--log", "json")
@@ -87,7 +87,7 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
 def test_of_much_that_it_said_the_last_lines_are_told(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(LAST + 5)]
     (tmp_path / "it.log").write_text("\n".join([*lines, "edit: x", ""]))
-    assert said(tmp_path / "it.log").splitlines() == lines[5:]
+    assert last_lines(tmp_path / "it.log").splitlines() == lines[5:]
 
 
 def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.testing.selection import Wanted, described, selection
+from barnabas.testing.selection import ExchangeQuery, described, selection
 from tests.barnabas.testing.made import row
 
 ROWS = [
@@ -35,7 +35,7 @@ ROWS = [
     ],
 )
 def test_all_that_is_given_must_hold(
-    wanted: Wanted, checked: dict[str, Any], found: list[int]
+    wanted: ExchangeQuery, checked: dict[str, Any], found: list[int]
 ) -> None:
     selected = [selection(wanted, checked)(row) for row in ROWS]
     assert [each.correlation_id for each in selected if each is not None] == found

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from barnabas.captures.values.schema import Schema, SchemaId
-from barnabas.cli.schemas.compiling import compiled
+from barnabas.cli.schemas.compiler import compiled
 
 _READ: Final = json.loads((Path(__file__).parent / "golden.json").read_text())
 ANSWERS: Final[dict[str, dict[str, Any]]] = _READ["answers"]

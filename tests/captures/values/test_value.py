@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.values.schema import MAX_BYTES, VALUES, Schema, Unread
 from barnabas.captures.values.value import Value, Values
-from barnabas.cli.schemas.compiling import compiled
+from barnabas.cli.schemas.compiler import compiled
 from tests.captures.values import golden_values as golden
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from barnabas.api_version import PREFIX
-from barnabas.page.api import Shown, api
+from barnabas.page.api import PageContent, api
 from barnabas.page.openapi import document
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.history import History
@@ -20,7 +20,7 @@ def control() -> str:
     """The page."""
     unused: Any = None  # routes do not depend on what they are about
     live = document(routes(unused, unused, unused, unused, unused))
-    paged = document(api(Shown(History(), {}, {"name": ""})))
+    paged = document(api(PageContent(History(), {}, {"name": ""})))
     of_tests = document(routes_of_tests(unused))
     types: dict[str, Schema] = {}
     for each in live, paged, of_tests:

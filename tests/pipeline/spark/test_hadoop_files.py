@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from barnabas.cli.analyze.elsewhere import analyze_elsewhere
+from barnabas.cli.analyze.hadoop_paths import analyze_elsewhere
 from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles
 from barnabas.trouble import Trouble

@@ -7,13 +7,13 @@ from pathlib import Path
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.summary import Summary
-from barnabas.cli.console.show import segments, shown
+from barnabas.cli.console.show import log_line_of, segments
 from tests.proxy.frames import request
 from tests.proxy.servers import ask, echo_metadata, running
 
 
 def about(exchange: Exchange) -> tuple[int | None, int | None, str]:
-    return exchange.broker, exchange.controller, dict(segments(shown(exchange)))["broker"]
+    return exchange.broker, exchange.controller, dict(segments(log_line_of(exchange)))["broker"]
 
 
 async def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.options import AnalyzeOptions
-from barnabas.cli.analyze.progress import shown
+from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
@@ -152,7 +152,7 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
 
     monkeypatch.setattr(session, "session", noted)
     wanted = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
-    with shown(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
+    with step_progress(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
         pass
     ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]

@@ -54,7 +54,7 @@ SHOWN: dict[str, Callable[[], Exchange]] = {
 def test_what_is_left_out(name: str) -> None:
     folded = Folded()
     assert folded.takes((LEFT_OUT | SHOWN)[name]()) is (name in LEFT_OUT)
-    assert bool(folded.said) is (name in LEFT_OUT)
+    assert bool(folded.note) is (name in LEFT_OUT)
 
 
 def output(terminal: bool) -> Output:
@@ -84,7 +84,7 @@ def test_where_they_are_left_out(
     assert isinstance(out.out.file, io.StringIO)
     assert out.out.file.getvalue().count("\n") == shown
     said = "2 empty Fetches, 1 ApiVersions not shown: --no-quiet-fetches"
-    assert (out.folded.said if out.folded else "") == ("" if shown == 4 else said)
+    assert (out.folded.note if out.folded else "") == ("" if shown == 4 else said)
 
 
 def test_those_left_out_are_learnt_from_all_the_same() -> None:

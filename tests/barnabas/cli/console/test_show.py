@@ -45,7 +45,7 @@ def heartbeat(**changes: Any) -> Exchange:
 
 
 def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
-    return show.plain(show.line(show.shown(exchange), width, columns, zone=UTC))
+    return show.plain(show.line(show.log_line_of(exchange), width, columns, zone=UTC))
 
 
 UNKNOWN: dict[str, Any] = {
@@ -157,7 +157,7 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
         exchange.ended = exchange.end
         row = json.loads(json.dumps(views.exchange(exchange, context)))
         for width in (80, 200, None):
-            of_row = show.plain(show.line(show.shown_row(row), width, zone=UTC))
+            of_row = show.plain(show.line(show.log_line_of_row(row), width, zone=UTC))
             assert of_row == line(exchange, width)
 
 
@@ -166,7 +166,7 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
 )
 def test_slow_is_marked(key: int, latency: float, kind: str) -> None:
     exchange = heartbeat(key=key, latency_ms=latency, request_body=None, response_body=None)
-    assert kind in {kind for kind, _ in show.segments(show.shown(exchange))}
+    assert kind in {kind for kind, _ in show.segments(show.log_line_of(exchange))}
 
 
 TEXTS = st.text(
@@ -176,7 +176,7 @@ TEXTS = st.text(
 )
 
 SHOWN = st.builds(
-    show.Shown,
+    show.LogLine,
     end=st.integers(0, 4 * 10**18),
     client=TEXTS,
     broker=st.none() | st.integers(0, 2**31 - 1),
@@ -191,7 +191,7 @@ SHOWN = st.builds(
 )
 
 
-def by_rich(console: Console, found: show.Shown, width: int | None) -> None:
+def by_rich(console: Console, found: show.LogLine, width: int | None) -> None:
     """The line as rich writes it, from its parts before they are cut."""
     parts = show.segments(found, zone=UTC)
     if width is None:
@@ -228,10 +228,10 @@ def by_rich(console: Console, found: show.Shown, width: int | None) -> None:
 )
 @pytest.mark.parametrize("terminal", [True, None], ids=["terminal", "pipe"])
 @given(found=SHOWN, width=st.integers(1, 200))
-@example(found=show.Shown(0, "漢" * 9, 1, 1, 3, "Fetch", "x", "", "", 3.0, ()), width=12)
-@example(found=show.Shown(0, " ", None, 1, 3, "Fetch", " " * 40, "", "", None, ()), width=40)
+@example(found=show.LogLine(0, "漢" * 9, 1, 1, 3, "Fetch", "x", "", "", 3.0, ()), width=12)
+@example(found=show.LogLine(0, " ", None, 1, 3, "Fetch", " " * 40, "", "", None, ()), width=40)
 def test_a_line_is_written_as_rich_would(
-    environment: dict[str, str], terminal: bool | None, found: show.Shown, width: int
+    environment: dict[str, str], terminal: bool | None, found: show.LogLine, width: int
 ) -> None:
     said = []
     for way in (by_rich, None):

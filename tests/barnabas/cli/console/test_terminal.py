@@ -14,7 +14,7 @@ from rich.text import Text
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import main
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import show, shown_row
+from barnabas.cli.console.show import log_line_of_row, show
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.ctl.port import Port
 from barnabas.proxy.control import lines
@@ -214,7 +214,7 @@ def test_a_control_port_is_no_way_around(capsys: pytest.CaptureFixture[str]) -> 
     }  # fmt: skip
     port = Port(None, None, None, as_json=False)
     port.show(found, [lines.connection(found)])
-    port.print(found, lambda: show(Terminal(), shown_row(found)))
+    port.print(found, lambda: show(Terminal(), log_line_of_row(found)))
     Port(None, None, None, as_json=True).show(found, [])
     said = capsys.readouterr().out
     assert len(said.splitlines()) == said.count("\n") == 3

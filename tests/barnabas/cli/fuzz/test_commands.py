@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from barnabas.cli.fuzz.progress import Doing
+from barnabas.cli.fuzz.progress import ActivityColumn
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.stats import Detection, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
@@ -153,6 +153,6 @@ def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
     busy = make("", own=False)
     progress.add_task("", target=busy)
     (task,) = progress.tasks
-    assert Doing().render(task).plain == ""
+    assert ActivityColumn().render(task).plain == ""
     busy.doing = "looking"  # type: ignore[attr-defined]
-    assert Doing().render(task).plain == "looking"
+    assert ActivityColumn().render(task).plain == "looking"

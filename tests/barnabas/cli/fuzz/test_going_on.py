@@ -12,7 +12,7 @@ import pytest
 
 from barnabas.cli.fuzz import run as running
 from barnabas.cli.fuzz import shrinking
-from barnabas.cli.fuzz.progress import Shown
+from barnabas.cli.fuzz.progress import CampaignProgress
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.engine.rounds import Batch, run_range
 from barnabas.fuzz.shrinking.search import Shrunk
@@ -85,9 +85,9 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
     campaign: Path, monkeypatch: pytest.MonkeyPatch, json_lines: tuple[str, ...]
 ) -> None:
     said = threading.Event()
-    note = Shown.note
+    note = CampaignProgress.note
 
-    def noted(self: Shown, text: str) -> None:
+    def noted(self: CampaignProgress, text: str) -> None:
         note(self, text)
         if text.startswith("time is up"):
             said.set()
@@ -97,7 +97,7 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
             assert said.wait(SOON), "the time is up, and nobody says so"
             yield batch
 
-    monkeypatch.setattr(Shown, "note", noted)
+    monkeypatch.setattr(CampaignProgress, "note", noted)
     monkeypatch.setattr(running, "run_range", until_then)
     ran = fuzz("run", campaign, "--seconds", 1, *json_lines)
     assert ran.returncode == 1

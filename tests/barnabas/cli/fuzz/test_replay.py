@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.fuzz.database import cases_of, one, opened
+from barnabas.cli.fuzz.database import cases_of, finding_by_name, opened
 from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.replay import fuzz_replay
 from barnabas.fuzz.cases.case import Recipe
@@ -47,7 +47,7 @@ def test_all_cases_that_a_finding_takes_are_sent_in_order(
 def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: Path) -> None:
     facts = {"together": [2, 3], EARLIER: [recipe_json(FINE_CASE)]}
     with opened(kept(tmp_path, HALF, facts)) as findings:
-        finding = one(findings, NAME)
+        finding = finding_by_name(findings, NAME)
     assert [case.recipe for case in cases_of(finding)] == [FINE_CASE, HALF]
     (its_own,) = cases_of(replace(finding, oracle="closing"))
     assert its_own.recipe == HALF

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz import targets
 from barnabas.cli.fuzz.script import fuzz_script
 from barnabas.fuzz.cases.case import Recipe
@@ -26,7 +25,7 @@ def test_each_case_that_a_finding_takes_has_its_session(
     before: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database = kept(tmp_path, RECIPE, behind(*[RECIPE] * before))
-    assert fuzz_script(NAME, database, output=Output()) == FINE
+    assert fuzz_script(NAME, database) == FINE
     said = capsys.readouterr().out
     assert said.count('"asked": (3, 0)') == said.count("The client: ") == before + 1
     assert ("a broker of its own" in said) == bool(before)
@@ -34,7 +33,7 @@ def test_each_case_that_a_finding_takes_has_its_session(
 
 def test_cases_that_are_not_kept_are_missed(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="needs cases before its own") as problem:
-        fuzz_script(NAME, kept(tmp_path, RECIPE, {"after": [1]}), output=Output())
+        fuzz_script(NAME, kept(tmp_path, RECIPE, {"after": [1]}))
     assert problem.value.code == COULD_NOT_RUN
 
 
@@ -44,5 +43,5 @@ def test_the_script_of_a_client_says_how_that_is_had(
     (kind,) = targets.KINDS
     monkeypatch.setattr(targets, "KINDS", (kind._replace(name="client"),))
     named = "client:kafka-python@2.3.1"
-    assert fuzz_script(NAME, kept(tmp_path, RECIPE, {}), target=named, output=Output()) == FINE
+    assert fuzz_script(NAME, kept(tmp_path, RECIPE, {}), target=named) == FINE
     assert "The client is had by: pip install kafka-python==2.3.1" in capsys.readouterr().out

@@ -92,7 +92,7 @@ def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
 LATE = """
 import os, signal, threading, time
 from barnabas.cli.peers import run
-from barnabas.endings import interruptible
+from barnabas.stop_signals import interruptible
 
 pipes, pipe, main = [], os.pipe, threading.get_native_id()
 

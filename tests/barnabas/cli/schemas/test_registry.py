@@ -18,7 +18,7 @@ import pytest
 
 from barnabas.captures.values.schema import Schema
 from barnabas.captures.values.value import Values
-from barnabas.cli.schemas import cutting, registry
+from barnabas.cli.schemas import http_limits, registry
 from barnabas.cli.schemas.registry import Registry
 from tests.captures.values import golden_values as golden
 
@@ -186,7 +186,7 @@ def test_an_answer_that_comes_byte_by_byte_is_cut_off(
     monkeypatch.setattr(registry, "TIMEOUT", 0.2)
     over = threading.Event()
     if reset:
-        monkeypatch.setattr(cutting, "_shut", lambda _: over.set())
+        monkeypatch.setattr(http_limits, "_shut", lambda _: over.set())
 
     def drip(server: socket.socket) -> None:
         with server.accept()[0] as sock, contextlib.suppress(OSError):

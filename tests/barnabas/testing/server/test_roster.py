@@ -46,7 +46,7 @@ async def test_one_that_nobody_asks_about_ends_and_is_forgotten_with_its_capture
 ) -> None:
     roster = a_roster(tmp_path)
     test = await roster.begin("idle", None, True)
-    began, address = test.asked, test.proxy.address
+    began, address = test.last_used, test.proxy.address
     await roster.look(began + TIMEOUT - 1)
     assert test.view()["ended"] is None
     assert await listens(address)
@@ -66,10 +66,10 @@ async def test_while_somebody_asks_it_goes_on(tmp_path: Path) -> None:
     roster = a_roster(tmp_path)
     test = await roster.begin("", None, False)
     with test.in_use():
-        await roster.look(test.asked + 2 * TIMEOUT)
+        await roster.look(test.last_used + 2 * TIMEOUT)
         assert test.view()["ended"] is None
     now = asyncio.get_running_loop().time()
-    assert test.asked == pytest.approx(now, abs=5)
+    assert test.last_used == pytest.approx(now, abs=5)
     await roster.close()
 
 

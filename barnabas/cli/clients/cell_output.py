@@ -1,4 +1,4 @@
-"""Prints cells: the table of all, and all that is known of one."""
+"""Prints the cells of a folder: the table of all, and the details of one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STYLES: Final = {"fine": "green", "bad": "red"}
 
 
 def cells(out: Path) -> list[Cell]:
-    """The cells of a folder. Raises Trouble."""
+    """Read the cells of a folder. Raises Trouble."""
     try:
         return list(read(out).values())
     except FolderError as problem:
@@ -42,16 +42,16 @@ def cells(out: Path) -> list[Cell]:
 
 
 def find(name: str, out: Path) -> Cell:
-    """A cell of a folder. Raises Trouble."""
-    known = {cell.name: cell for cell in cells(out)}
-    if name not in known:
-        hint = did_you_mean(name, known)
+    """Return a cell of a folder. Raises Trouble."""
+    by_name = {cell.name: cell for cell in cells(out)}
+    if name not in by_name:
+        hint = did_you_mean(name, by_name)
         raise Trouble(f"{out} has no cell {name!r}{hint}")
-    return known[name]
+    return by_name[name]
 
 
 def show(name: str, out: Path, as_json: bool) -> None:
-    """All that is known of one, and where its evidence is. Raises Trouble."""
+    """Print the details of a cell, and the paths of its evidence. Raises Trouble."""
     cell, output = find(name, out), Output()
     if as_json:
         output.raw(cell.model_dump_json())
@@ -61,12 +61,12 @@ def show(name: str, out: Path, as_json: bool) -> None:
         output.line(cell.verdict.why)
     if healthy := healthy_of(out, cell.name):
         output.line(f"a healthy client: {healthy}")
-    for number, one in enumerate(cell.trials):
-        first, *others = trial_lines(one)
-        kept = evidence(out, cell.name, number)
+    for number, trial in enumerate(cell.trials):
+        first, *others = trial_lines(trial)
+        folder = evidence(out, cell.name, number)
         output.line("")
         output.line(first)
-        for line in (*others, *fired(kept), str(kept)):
+        for line in (*others, *fired(folder), str(folder)):
             output.line(f"  {line}")
     output.line("")
     output.line("next:")
@@ -75,22 +75,22 @@ def show(name: str, out: Path, as_json: bool) -> None:
 
 
 def _next(cell: Cell, out: Path) -> list[str]:
-    """Commands that say more."""
-    met = next((number for number, one in enumerate(cell.trials) if one.fired), 0)
-    capture = evidence(out, cell.name, met) / CAPTURE
+    """Return commands that show more details."""
+    first_fired = next((number for number, each in enumerate(cell.trials) if each.fired), 0)
+    capture = evidence(out, cell.name, first_fired) / CAPTURE
     decode = [shlex.join(["barnabas", "decode", str(capture)])] if cell.trials else []
     scenario = [] if cell.scenario == CONTROL else [str(scenario_of(out, cell.name))]
     if cell.scenario in names():
         scenario = [cell.scenario]
-    shown = [shlex.join(["barnabas", "scenario", "show", one]) for one in scenario]
-    return [*decode, rerun_command(cell, out), *shown]
+    show_commands = [shlex.join(["barnabas", "scenario", "show", each]) for each in scenario]
+    return [*decode, rerun_command(cell, out), *show_commands]
 
 
-def print_table(found: Iterable[Cell], output: Output) -> None:
-    """A table for each workload: a row a scenario, a column a client."""
-    for workload, clients, rows, unmet, _ in tables(found):
-        about = f"{workload}: {heading(workload)}"
-        table = Table(title=about, title_justify="left", caption_justify="left")
+def print_table(table_cells: Iterable[Cell], output: Output) -> None:
+    """Print a table for each workload: a row for each scenario, a column for each client."""
+    for workload, clients, rows, unmet, _ in tables(table_cells):
+        title = f"{workload}: {heading(workload)}"
+        table = Table(title=title, title_justify="left", caption_justify="left")
         if unmet:
             table.caption = without(unmet)
         for name in ("scenario", *clients):

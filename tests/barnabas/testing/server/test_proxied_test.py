@@ -11,15 +11,15 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
 from barnabas.proxy.network.options import Options
-from barnabas.testing.server import one_test as limits
-from barnabas.testing.server.one_test import FellOut, OneTest, Over
+from barnabas.testing.server import proxied_test as limits
+from barnabas.testing.server.proxied_test import EndedTooEarly, ExchangesDropped, ProxiedTest
 
 SECONDS = 20.0
 
 
-def in_a_test(do: Callable[[OneTest], Coroutine[Any, Any, None]]) -> None:
+def in_a_test(do: Callable[[ProxiedTest], Coroutine[Any, Any, None]]) -> None:
     async def main() -> None:
-        test = OneTest("1", "", Options([("127.0.0.1", 1)], drain=0.0), None, None, 0.0)
+        test = ProxiedTest("1", "", Options([("127.0.0.1", 1)], drain=0.0), None, None, 0.0)
         await test.proxy.start()
         await do(test)
         await test.end("asked to")
@@ -27,7 +27,7 @@ def in_a_test(do: Callable[[OneTest], Coroutine[Any, Any, None]]) -> None:
     run(main())
 
 
-def passes(test: OneTest, *numbers: int) -> None:
+def passes(test: ProxiedTest, *numbers: int) -> None:
     for number in numbers:
         test.history.add(Exchange(number, 1, "", "me", None, 12, 1, number, 12))
 
@@ -41,7 +41,7 @@ def ids(found: list[Exchange]) -> list[int]:
 
 
 def test_those_that_passed_before_count_and_no_more_than_wanted_come() -> None:
-    async def do(test: OneTest) -> None:
+    async def do(test: ProxiedTest) -> None:
         passes(test, 0, 1, 2, 3, 4)
         assert ids(await test.wait_for(even, 2, 0)) == [0, 2]
         assert ids(await test.wait_for(even, 4, 0)) == [0, 2, 4]
@@ -50,7 +50,7 @@ def test_those_that_passed_before_count_and_no_more_than_wanted_come() -> None:
 
 
 def test_more_than_is_looked_at_together_is_all_looked_at() -> None:
-    async def do(test: OneTest) -> None:
+    async def do(test: ProxiedTest) -> None:
         passes(test, *range(2 * limits.LOOKS + 2))
         assert ids(await test.wait_for(even, limits.LOOKS + 1, 0))[-1] == 2 * limits.LOOKS
 
@@ -58,7 +58,7 @@ def test_more_than_is_looked_at_together_is_all_looked_at() -> None:
 
 
 def test_those_that_come_meanwhile_count_once() -> None:
-    async def do(test: OneTest) -> None:
+    async def do(test: ProxiedTest) -> None:
         passes(test, 0)
         waiting = asyncio.create_task(test.wait_for(even, 3, SECONDS))
         for number in range(1, 6):
@@ -70,12 +70,12 @@ def test_those_that_come_meanwhile_count_once() -> None:
 
 
 def test_the_end_ends_a_wait_unless_it_has_what_it_wants() -> None:
-    async def do(test: OneTest) -> None:
+    async def do(test: ProxiedTest) -> None:
         passes(test, 0)
         waiting = asyncio.create_task(test.wait_for(even, 2, SECONDS))
         await asyncio.sleep(0)
         await asyncio.gather(test.end("asked to"), test.end("another asked"))
-        with pytest.raises(Over):
+        with pytest.raises(EndedTooEarly):
             await waiting
         assert ids(await test.wait_for(even, 1, 0)) == [0]
         assert test.ended is not None
@@ -87,16 +87,16 @@ def test_the_end_ends_a_wait_unless_it_has_what_it_wants() -> None:
 def test_nothing_is_said_of_all_once_some_fell_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "KEPT", 3)
 
-    async def do(test: OneTest) -> None:
+    async def do(test: ProxiedTest) -> None:
         passes(test, 0, 1, 2)
         assert len(test.exchanges()) == 3
         passes(test, 3)
         assert test.view()["fell_out"] == 1
         assert [each.correlation_id for each in test.last(2)] == [2, 3]
         said = "1 exchange fell out of what is held, the last 3 with 32 MiB of bodies"
-        with pytest.raises(FellOut, match=said):
+        with pytest.raises(ExchangesDropped, match=said):
             test.exchanges()
-        with pytest.raises(FellOut, match=said):
+        with pytest.raises(ExchangesDropped, match=said):
             await test.wait_for(even, 1, 0)
 
     in_a_test(do)

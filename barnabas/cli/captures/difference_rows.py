@@ -1,4 +1,4 @@
-"""How commands that compare exchanges write one in JSON, and what is different in it."""
+"""Rows of differing exchanges, for the JSON of commands that compare exchanges."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ _COLUMNS = ("ts", "connection", "client_id", "broker", "api", "version", "correl
 
 
 def where(exchange: Exchange) -> dict[str, object]:
-    """Which exchange it is."""
+    """Return the columns that identify an exchange."""
     return exchange.row(_COLUMNS)
 
 
-def document(found: Difference, left: str, right: str) -> dict[str, object]:
-    """A difference, its two sides under these names; one that lacks the field is left out.
+def document(difference: Difference, left_name: str, right_name: str) -> dict[str, object]:
+    """Return a difference with its two values under the names of the sides.
+
+    A side that lacks the field is left out.
 
     >>> document(Difference("topics[0].name", "a", ABSENT), "recorded", "live")
     {'path': 'topics[0].name', 'recorded': 'a'}
     """
-    sides = {left: found.left, right: found.right}
-    return {"path": found.path} | {
+    sides = {left_name: difference.left, right_name: difference.right}
+    return {"path": difference.path} | {
         side: value for side, value in sides.items() if value is not ABSENT
     }

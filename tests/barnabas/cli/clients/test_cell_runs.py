@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.cli.clients.running import EVERY, Due
+from barnabas.cli.clients.cell_runs import EVERY, Due
 
 
 def test_a_line_of_progress_is_due_now_and_then() -> None:

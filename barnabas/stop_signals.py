@@ -15,25 +15,33 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def endings() -> tuple[signal.Signals, ...]:
-    """Those that it hears: SIGHUP, too, when its terminal is closed, unless it is to outlive that (nohup)."""
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """Return the signals that end the program.
+
+    SIGHUP, which a closed terminal sends, is one of them unless it is ignored (nohup).
+    """
     hang_up = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
     return (signal.SIGINT, signal.SIGTERM, *hang_up)
 
 
 @contextlib.contextmanager
-def noted() -> Iterator[threading.Event]:
-    """Within it each of these signals sets the event, and disturbs nothing. Only the main thread hears them:
-    in another one it stays unset."""
+def stop_event() -> Iterator[threading.Event]:
+    """Yield an event that these signals set within `with`; they interrupt nothing.
+
+    Signals reach only the main thread: in other threads the event stays unset.
+    """
     heard = threading.Event()
     with _handled(lambda *_: heard.set()):
         yield heard
 
 
 @contextlib.contextmanager
-def put_off() -> Iterator[None]:
-    """Within it each of these signals waits for its end: what is interrupted while it loads a module may keep
-    that module's lock, for which another thread would wait for ever. In other threads it changes nothing."""
+def delay_stop() -> Iterator[None]:
+    """Delay these signals until the end of `with`.
+
+    An import that is interrupted may keep its module's lock, for which other threads would wait forever. In
+    other threads than the main one, nothing changes.
+    """
     heard: list[int] = []
     try:
         with _handled(lambda number, _: heard.append(number)):
@@ -45,8 +53,10 @@ def put_off() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Within it, the first of these signals raises KeyboardInterrupt. What ends then is not to be disturbed:
-    later ones are ignored."""
+    """Raise KeyboardInterrupt at the first of these signals within `with`; ignore later ones.
+
+    So the clean-up after the first signal is not interrupted.
+    """
 
     def interrupt(*_: object) -> None:
         for number in handled:
@@ -59,10 +69,12 @@ def interruptible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _handled(handler: Callable[[int, FrameType | None], object]) -> Iterator[Iterable[int]]:
-    """Within it these signals are handled so, which it gives, and then as before. Only in the main thread:
-    others hear none, and may not say so."""
+    """Install a handler for these signals within `with`, and yield the signals.
+
+    Only the main thread may install handlers; in others there are no signals.
+    """
     main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in endings() if main}
+    before = {number: signal.getsignal(number) for number in stop_signals() if main}
     for number in before:
         signal.signal(number, handler)
     try:
@@ -72,10 +84,11 @@ def _handled(handler: Callable[[int, FrameType | None], object]) -> Iterator[Ite
             signal.signal(number, earlier)
 
 
-def ignore(loop: asyncio.AbstractEventLoop, numbers: Iterable[signal.Signals]) -> None:
+def ignore_signals(loop: asyncio.AbstractEventLoop, numbers: Iterable[signal.Signals]) -> None:
     """Ignore signals that a loop has handled.
 
-    They are blocked meanwhile: a handler that a loop gives up is Python's own for a moment, which interrupts.
+    They are blocked meanwhile: when a loop removes a handler, Python's own handler, which interrupts, is
+    active for a moment.
     """
     numbers = list(numbers)
     signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
@@ -85,9 +98,9 @@ def ignore(loop: asyncio.AbstractEventLoop, numbers: Iterable[signal.Signals]) -
     signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
-def asking(items: Iterable[T], go_on: Callable[[], None] | None) -> Iterator[T]:
-    """Items, as they come. go_on: called before each: what it raises ends them."""
-    for one in items:
+def cancellable(items: Iterable[T], go_on: Callable[[], None] | None) -> Iterator[T]:
+    """Yield items, calling `go_on` before each; its exception ends the iteration."""
+    for item in items:
         if go_on is not None:
             go_on()
-        yield one
+        yield item

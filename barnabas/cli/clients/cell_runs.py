@@ -1,4 +1,4 @@
-"""Runs the cells that a command line asks for, and says what came of them."""
+"""`barnabas clients run`: runs the cells of a command line and prints their results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from barnabas.cli.clients.naming import DEFAULT, WORK, named_clients, named_workloads
+from barnabas.cli.clients.cell_output import print_table
+from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads
 from barnabas.cli.clients.options import RunOptions
-from barnabas.cli.clients.showing import print_table
-from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
-from barnabas.cli.scenarios.reading import read_scenario
-from barnabas.endings import interruptible
+from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.scenarios.scenario_files import read_scenario
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
@@ -26,6 +25,7 @@ from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
 from barnabas.proxy.faults import FAULTS
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 QUICK: Final = (
@@ -36,25 +36,27 @@ QUICK: Final = (
     "topic-not-known-yet",
     "transaction-coordinator-moves",
 )
-"""The scenarios of `--quick`: they tell clients apart in short runs."""
+"""The scenarios of `--quick`, under which clients differ even in short runs."""
 
 UNUSUAL: Final = ("partitions-added",)
-"""Scenarios that are run if they are named: with libraries' own settings, which ask for Metadata every 5
-minutes, it would be seen late."""
+"""Scenarios that run only on request.
+
+By default libraries request Metadata every 5 minutes, so that they notice new partitions late.
+"""
 
 
 EVERY: Final = 15.0
-"""Seconds between lines of progress where stderr is no terminal."""
+"""Seconds between lines of progress if stderr is no terminal."""
 
 
 class Due:
-    """Whether it is time for a line of progress, by a clock in seconds."""
+    """A timer for lines of progress, by a clock in seconds."""
 
     def __init__(self, now: float) -> None:
         self._last = now
 
     def at(self, now: float) -> bool:
-        """Whether it is; then not again for EVERY seconds."""
+        """Check whether a line is due; if so, the next one is due EVERY seconds later."""
         if now - self._last < EVERY:
             return False
         self._last = now
@@ -62,19 +64,20 @@ class Due:
 
 
 def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) -> int:
-    """Run the cells that are not there yet.
+    """Run the cells that are missing in the folder.
 
     Args:
-        options: Which, and how; nothing of a kind: the usual ones, and all scenarios.
-        again: Scenarios by name, for cells that are run though they are there, and no others.
+        options: The clients, workloads and scenarios; empty ones: the default clients and workloads, all
+            scenarios.
+        again: Scenarios by name, whose cells are run again, and no others.
 
     Returns:
         The exit code.
 
     Raises:
-        Trouble: It can't be.
+        Trouble: The options are invalid, or the folder can't be written.
     """
-    asked = _asked(options, again)
+    plan = _asked(options, again)
     _check_broker(options.broker)
     output, out = Output(), options.out
     folder = _folder(out)
@@ -84,20 +87,20 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
         raise Trouble(
             f"the cells in {out} are of {', '.join(sorted(others))}: choose another --out"
         )
-    found: list[Cell] = []
+    cells: list[Cell] = []
     try:
-        with interruptible(), Brokers(options.broker) as brokers, counted(output) as progress:
-            matrix = Matrix(asked, brokers, folder, options.jobs)
-            running = _on_spark(options, asked, folder) if options.spark.spark else matrix.run()
+        with interruptible(), Brokers(options.broker) as brokers, counting_bar(output) as progress:
+            matrix = Matrix(plan, brokers, folder, options.jobs)
+            running = _on_spark(options, plan, folder) if options.spark.spark else matrix.run()
             task = progress.add_task("", total=matrix.size)
             due = Due(monotonic())
             try:
                 for cell in running:
-                    found.append(cell)
+                    cells.append(cell)
                     text = f"{cell.name}: {cell_text(cell)}"
                     progress.update(task, advance=1, total=matrix.size, description=text)
                     if not output.err.is_terminal and due.at(monotonic()):
-                        output.note(f"{len(found)} of {matrix.size} cells; {text}")
+                        output.note(f"{len(cells)} of {matrix.size} cells; {text}")
                     if options.as_json:
                         output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
@@ -107,25 +110,25 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
     finally:
         folder.close()
     if not options.as_json:
-        print_table(found, output)
-    _sum_up(found, out, output)
-    faulty = [cell for cell in found if cell.scenario != CONTROL] or found
+        print_table(cells, output)
+    _sum_up(cells, out, output)
+    faulty = [cell for cell in cells if cell.scenario != CONTROL] or cells
     if all(cell.verdict.word == "not run" for cell in faulty):
         return COULD_NOT_RUN
-    if any(cell.verdict.why == GONE for cell in found):
+    if any(cell.verdict.why == GONE for cell in cells):
         return COULD_NOT_RUN
-    return FINDINGS if findings(found) else FINE
+    return FINDINGS if findings(cells) else FINE
 
 
-def _on_spark(options: RunOptions, asked: TableRequest, folder: Folder) -> Iterator[Cell]:
+def _on_spark(options: RunOptions, plan: TableRequest, folder: Folder) -> Iterator[Cell]:
     from barnabas.cli.clients.spark import Shard, run_on_spark
 
-    own = {text.partition("=")[0]: text for text in options.commands}
-    texts = tuple((name, each.meta()["scenario"]) for name, each in asked.scenarios)
+    commands = {text.partition("=")[0]: text for text in options.commands}
+    texts = tuple((name, each.meta()["scenario"]) for name, each in plan.scenarios)
     shards = [
         Shard(
-            client=own.get(client, client),
-            own=client in own,
+            client=commands.get(client, client),
+            is_program=client in commands,
             workload=workload.name,
             scenarios=texts,
             broker=options.broker,
@@ -133,8 +136,8 @@ def _on_spark(options: RunOptions, asked: TableRequest, folder: Folder) -> Itera
             cuts=options.cuts,
             jobs=options.jobs,
         )
-        for client, _ in asked.clients
-        for workload in asked.workloads
+        for client, _ in plan.clients
+        for workload in plan.workloads
     ]
     return run_on_spark(options.spark, shards, folder)
 
@@ -157,33 +160,33 @@ def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Tab
         _check_names([*(name for name, _ in clients), *(name for name, _ in named)])
         _check_files((path.stem, path) for path in options.scenarios)
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
-    for what, several in (
+    for option, names_given in (
         ("--client", [name for name, _ in clients]),
-        ("--workload", [one.name for one in chosen]),
+        ("--workload", [workload.name for workload in chosen]),
         ("--scenario", [name for name, _ in scenarios]),
     ):
-        for name, times in Counter(several).items():
+        for name, times in Counter(names_given).items():
             if times > 1:
-                raise Trouble(f"{what}: {name} is given twice")
-    own = _own(options.commands)
+                raise Trouble(f"{option}: {name} is given twice")
+    commands = _own(options.commands)
     runs, cuts = options.runs, options.cuts
-    return TableRequest(clients, chosen, scenarios, runs, cuts, own, again is not None)
+    return TableRequest(clients, chosen, scenarios, runs, cuts, commands, again is not None)
 
 
 def _scenarios(options: RunOptions) -> list[tuple[str, Path]]:
-    """Return the scenarios that are asked for, by name."""
-    usual = (Path(name) for name in names() if name not in UNUSUAL)
+    """Return the selected scenarios by name."""
+    default = (Path(name) for name in names() if name not in UNUSUAL)
     quick = map(Path, QUICK if options.quick else ())
-    return [(path.stem, path) for path in options.scenarios or [*quick] or usual]
+    return [(path.stem, path) for path in options.scenarios or [*quick] or default]
 
 
 def _own(commands: Sequence[str]) -> dict[str, str]:
-    """How the user's programs are started."""
+    """Return the command lines of the user's programs by name."""
     return {name: line for name, _, line in (text.partition("=") for text in commands)}
 
 
 def _check_names(named: Iterable[str]) -> None:
-    """They are folders beside those of the table's own. Raises Trouble."""
+    """Raise Trouble for a name that is reserved in the folder of cells."""
     for name in named:
         if (
             name in (CONTROL, "", ".", "..")
@@ -195,7 +198,7 @@ def _check_names(named: Iterable[str]) -> None:
 
 
 def _check_files(named: Iterable[tuple[str, Path]]) -> None:
-    """They don't hide what comes with barnabas, whose cells have its name. Raises Trouble."""
+    """Raise Trouble for a file with the name of a ready scenario, since cells are named after scenarios."""
     ready = names()
     for name, path in named:
         if name in ready and path.is_file() and path.resolve().parent != FOLDER.resolve():
@@ -227,8 +230,10 @@ def _check_broker(text: str) -> None:
         raise Trouble(f"--broker: {problem}") from None
 
 
-def _sum_up(found: list[Cell], out: Path, output: Output) -> None:
-    summary = ", ".join(f"{count} {word}" for word, count in counts(found).most_common())
-    output.note(f"{summary}; `barnabas clients show CELL --out {out}` says more of one")
-    for why in dict.fromkeys(cell.verdict.why for cell in found if cell.verdict.word == "not run"):
-        output.note(f"not run: {why}")
+def _sum_up(cells: list[Cell], out: Path, output: Output) -> None:
+    totals = ", ".join(f"{count} {word}" for word, count in counts(cells).most_common())
+    output.note(f"{totals}; `barnabas clients show CELL --out {out}` says more of one")
+    for reason in dict.fromkeys(
+        cell.verdict.why for cell in cells if cell.verdict.word == "not run"
+    ):
+        output.note(f"not run: {reason}")

@@ -1,4 +1,4 @@
-"""Scenarios that are named on a command line: a file, or one of ours by its name."""
+"""Scenarios that a command line names: a file, or a ready one by its name."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def scenario_file(given: Path) -> Path:
-    """The file of a scenario that is given by path, or by name if it is one of ours. Raises Trouble."""
+def scenario_file(name_or_path: Path) -> Path:
+    """Return the file of a scenario, given by its path or by the name of a ready one. Raises Trouble."""
     from barnabas.experiments.library import find
 
     try:
-        return find(given)
+        return find(name_or_path)
     except LookupError as problem:
         raise Trouble(f"can't read the scenario: {problem.args[0]}") from None
 
 
 def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
-    """A scenario, by path or name, that may name these faults. Raises Trouble."""
+    """Load a scenario by path or name. faults: The faults that it may name. Raises Trouble."""
     from barnabas.proxy.scenario.file import load
 
     return _read(path, lambda file: load(file, faults))
 
 
 def scenario_text(path: Path) -> str:
-    """A scenario as it is written, by path or name. Raises Trouble."""
+    """Return the text of a scenario by path or name. Raises Trouble."""
     from barnabas.proxy.scenario.file import text_of
 
     return _read(path, text_of)
 
 
-def _read(given: Path, reader: Callable[[Path], T]) -> T:
+def _read(name_or_path: Path, reader: Callable[[Path], T]) -> T:
     from barnabas.proxy.scenario.file import ScenarioError
 
-    path = scenario_file(given)
+    path = scenario_file(name_or_path)
     try:
         return reader(path)
     except ScenarioError as problem:

@@ -27,29 +27,29 @@ DEFAULT: Final = (
     "platformatic-kafka@2.12.1",
     "rdkafka@0.39.0",
 )
-"""The clients that are run if nobody names any."""
+"""The clients that run by default."""
 
 WORK: Final = ("produce", "read-process-write", "group")
-"""The workloads that are run if nobody names any."""
+"""The workloads that run by default."""
 
 EVERY = "all"
-"""In the place of a workload's name."""
+"""The name for all workloads."""
 
 Named = tuple[str, Callable[[], Program]]
-"""What a user calls a client, and what gets its program."""
+"""The name of a client, and a function that prepares its program."""
 
 
 def named_clients(clients: Sequence[str], commands: Sequence[str]) -> list[Named]:
-    """Those of --client, and behind them those of --command. Raises Trouble."""
+    """Return the clients of `--client`, then those of `--command`. Raises Trouble."""
     try:
-        found = [(text, find_client(text).prepare) for text in map(with_release, clients)]
+        libraries = [(text, find_client(text).prepare) for text in map(with_release, clients)]
     except UnknownClientError as problem:
         raise Trouble(f"--client: {problem}") from None
-    return found + list(map(_command, commands))
+    return libraries + list(map(_command, commands))
 
 
 def named_workloads(names: Sequence[str]) -> list[Workload]:
-    """Those of these names. Raises Trouble."""
+    """Return the workloads with these names. Raises Trouble."""
     if EVERY in names:
         return list(WORKLOADS)
     try:
@@ -59,12 +59,12 @@ def named_workloads(names: Sequence[str]) -> list[Workload]:
 
 
 def with_release(text: str) -> str:
-    """A client with the release that is run if nobody names one.
+    """Return a client's name with its default release, unless it has one.
 
     >>> with_release("aiokafka").partition("@")[1], with_release("aiokafka@0.8.0")
     ('@', 'aiokafka@0.8.0')
     """
-    return next((one for one in DEFAULT if one.partition("@")[0] == text), text)
+    return next((client for client in DEFAULT if client.partition("@")[0] == text), text)
 
 
 def _command(text: str) -> Named:

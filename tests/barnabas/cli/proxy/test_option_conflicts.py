@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
+from barnabas.cli.proxy.option_conflicts import refuse_circle, refuse_overwriting
 from barnabas.trouble import Trouble
 
 

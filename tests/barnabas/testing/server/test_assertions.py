@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.control.request_models import Assertions
-from barnabas.testing.server.judging import judge
+from barnabas.testing.server.assertions import evaluate
 from tests.barnabas.testing.made import batch, exchange, produce
 
 FAILED = {"request": {"key": "g"}, "error": "COORDINATOR_NOT_AVAILABLE"}
@@ -23,7 +23,7 @@ FOUND: list[dict[str, Any]] = [{"check": "backoff", "what": "too fast"}]
 
 
 def judged(**asked: Any) -> dict[str, Any]:
-    return judge(Assertions.model_validate(asked), [*ASKED_TWICE, *WRITTEN_TWICE], FOUND)
+    return evaluate(Assertions.model_validate(asked), [*ASKED_TWICE, *WRITTEN_TWICE], FOUND)
 
 
 @pytest.mark.parametrize(

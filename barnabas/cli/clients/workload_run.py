@@ -1,4 +1,4 @@
-"""Has a client's program do workloads once, one after the other, and writes its history as it comes."""
+"""`barnabas clients do`: a client's program runs workloads once and writes its history."""
 
 from __future__ import annotations
 
@@ -10,39 +10,47 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from barnabas.addresses import parse_servers
-from barnabas.cli.clients.naming import named_clients, named_workloads
+from barnabas.cli.clients.names import named_clients, named_workloads
 from barnabas.cli.clients.options import DoOptions
-from barnabas.endings import interruptible
 from barnabas.experiments.clients.client_process import ClientProcess, PrintedTooMuchError
 from barnabas.experiments.clients.runs import UNANSWERED, exception_text, parse_line
 from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 STAY: Final = 0.0
-"""Seconds that a consumer stays when it has read all: here a fault comes to an exchange, not to a time."""
+"""Seconds that a consumer stays after reading everything: faults here depend on exchanges, not on time."""
 
 CONNECT: Final = 5.0
-"""Seconds in which a broker takes a connection."""
+"""Seconds in which a broker must accept a connection."""
 
 
-def do(wanted: DoOptions) -> int:
-    """Do them; returns the exit code: 1 if an error came out of the client. Raises Trouble."""
-    workloads = named_workloads(wanted.workloads)
-    given = (wanted.client,) if wanted.client else (), (wanted.command,) if wanted.command else ()
-    [(_, prepare)] = named_clients(*given)
-    asked = {"bootstrap": wanted.bootstrap.replace(" ", ""), "topic": wanted.topic_of_run}
-    _check(wanted.bootstrap)
+def do(options: DoOptions) -> int:
+    """Run the workloads; return the exit code, FINDINGS if the client raised an error. Raises Trouble."""
+    workloads = named_workloads(options.workloads)
+    selection = (
+        (options.client,) if options.client else (),
+        (options.command,) if options.command else (),
+    )
+    [(_, prepare)] = named_clients(*selection)
+    run_settings = {"bootstrap": options.bootstrap.replace(" ", ""), "topic": options.topic_of_run}
+    _check(options.bootstrap)
     try:
-        with interruptible(), _opened(wanted.history) as out:
+        with interruptible(), _opened(options.history) as out:
             program = prepare()
             for workload in workloads:
-                told = {
+                work_settings = {
                     "run": workload.runs or workload.name,
-                    "work": workload.work(records=wanted.records, stay=STAY),
+                    "work": workload.work(records=options.records, stay=STAY),
                 }
-                raised = _one(program, {"number": 1, **asked, **told}, LIMIT + wanted.records, out)
+                raised = _one(
+                    program,
+                    {"number": 1, **run_settings, **work_settings},
+                    LIMIT + options.records,
+                    out,
+                )
                 if raised:
                     print(f"{workload.name}: {raised}", file=sys.stderr)
                     return FINDINGS
@@ -59,18 +67,18 @@ def _opened(history: Path | None) -> contextlib.AbstractContextManager[TextIO]:
     return history.open("a", encoding="utf-8", buffering=1)
 
 
-def _one(program: Program, asked: dict[str, Any], limit: float, out: TextIO) -> str:
-    """What left the client, or how its program ended; empty: all was well."""
+def _one(program: Program, settings: dict[str, Any], limit: float, out: TextIO) -> str:
+    """Run a workload; return the error of the client or of its program; empty: there was none."""
     raised = f"its program {UNANSWERED}"
     try:
-        with ClientProcess(program, asked) as process:
+        with ClientProcess(program, settings) as process:
             for line in process.lines(limit, threading.Event()):
-                said = parse_line(line)
-                if "event" in said:
+                event = parse_line(line)
+                if "event" in event:
                     out.write(line.decode("utf-8", "replace"))
                     out.flush()
-                elif "raised" in said:
-                    raised = exception_text(said)
+                elif "raised" in event:
+                    raised = exception_text(event)
             code = process.code
     except PrintedTooMuchError as problem:
         return f"its program {problem}"
@@ -80,14 +88,16 @@ def _one(program: Program, asked: dict[str, Any], limit: float, out: TextIO) -> 
 
 
 def _check(bootstrap: str) -> None:
-    """That somebody listens; nothing is asked, which would count where this is run under faults. Raises
-    Trouble."""
+    """Raise Trouble unless a broker accepts connections.
+
+    No request is sent: it would count where the command runs under faults.
+    """
     problem: OSError | None = None
     for address in parse_servers(bootstrap):
         try:
             socket.create_connection(address, CONNECT).close()
-        except OSError as found:
-            problem = found
+        except OSError as error:
+            problem = error
         else:
             return
     raise Trouble(f"--bootstrap-server: {bootstrap} can't be reached: {problem}", COULD_NOT_RUN)

@@ -1,4 +1,4 @@
-"""`barnabas analyze --from-batch`: only what batches of a folder that is followed have added."""
+"""`barnabas analyze --from-batch`: only what new batches of a followed folder have added."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from barnabas.cli.analyze.analyze import (
     watching,
 )
 from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
-from barnabas.cli.analyze.progress import shown
+from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.analyze.summary import next_line
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.endings import interruptible
 from barnabas.pipeline.tables.folders import partitions
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINE, INTERRUPTED, Trouble
 
 
-def analyze_added(asked: AnalyzeOptions, first: int, output: Output | None = None) -> int:
-    """Tables, analyses and a report of batches from this one on, in a new folder, and which comes next.
+def analyze_added(options: AnalyzeOptions, first: int) -> int:
+    """Write tables, analyses and a report of the batches from `first` on into a new folder. Raises Trouble.
 
-    asked: of which the captures are a folder of tables. Returns the exit code, as `analyze`. Raises Trouble.
+    It prints which batch comes next. The captures of the options are a folder of tables. Returns the exit
+    code, as `analyze` does.
     """
-    output = output or Output()
-    check(replace(asked, form=TableFormat.PARQUET))  # it reads that format, and does not write it
-    folder, kind = _followed(asked)
+    output = Output()
+    check(replace(options, form=TableFormat.PARQUET))  # the format is only read
+    folder, kind = _followed(options)
     installed(kind)
     from barnabas.pipeline.tables.added import added, write_added
 
     try:
-        found = added(folder, kind, first)
+        batches = added(folder, kind, first)
     except ValueError as problem:
         raise Trouble(f"--from-batch {first}: {problem}") from None
     except OSError as problem:
         where = problem.filename or folder
         raise Trouble(f"{where}: {problem.strerror or problem}", COULD_NOT_RUN) from None
-    if found.next == first:
-        if asked.as_json:
+    if batches.next == first:
+        if options.as_json:
             output.raw(json_text({"next_batch": first}, indent=2))
         else:
             output.out.print("nothing was added")
@@ -53,35 +54,37 @@ def analyze_added(asked: AnalyzeOptions, first: int, output: Output | None = Non
     try:
         with (
             interruptible(),
-            taken(asked.folder, "capture"),
-            shown(output) as progress,
+            taken(options.folder, "capture"),
+            step_progress(output) as progress,
         ):
-            if any(path.name != "_lock" for path in asked.folder.iterdir()):
-                raise Trouble(f"--out {asked.folder} is not empty: --from-batch needs a new folder")
-            files = [path for paths in found.files.values() for path in paths]
-            with session_of(asked, progress, files) as spark:
+            if any(path.name != "_lock" for path in options.folder.iterdir()):
+                raise Trouble(
+                    f"--out {options.folder} is not empty: --from-batch needs a new folder"
+                )
+            files = [path for paths in batches.files.values() for path in paths]
+            with session_of(options, progress, files) as spark:
                 progress.step(0, 1, "copying what was added")
-                with watching(spark, asked, progress):
-                    write_added(spark, folder / kind, found.files, asked.folder.resolve())
-                outcome = analyses(spark, asked, progress)
+                with watching(spark, options, progress):
+                    write_added(spark, folder / kind, batches.files, options.folder.resolve())
+                outcome = analyses(spark, options, progress)
                 progress.end()
-                return printed(outcome, asked, output, found.next)
+                return printed(outcome, options, output, batches.next)
     except KeyboardInterrupt:
         output.note(
-            f"interrupted: {asked.folder} is not complete; choose a new folder to start again"
+            f"interrupted: {options.folder} is not complete; choose a new folder to start again"
         )
         return INTERRUPTED
 
 
-def _followed(asked: AnalyzeOptions) -> tuple[Path, str]:
-    """The folder of tables, and the format in which it has its batches."""
-    if len(asked.captures) != 1 or asked.tls_keys is not None or asked.tables:
+def _followed(options: AnalyzeOptions) -> tuple[Path, str]:
+    """Return the folder of tables, and the format of the batches in it."""
+    if len(options.captures) != 1 or options.tls_keys is not None or options.tables:
         raise Trouble(
             "--from-batch takes one folder, that of `analyze --follow --format delta --out FOLDER`, "
             "and neither --tables nor --tls-keys"
         )
-    folder = asked.paths[0].resolve()
-    kinds = [asked.table_format] if asked.table_format else list(PACKAGES)
+    folder = options.paths[0].resolve()
+    kinds = [options.table_format] if options.table_format else list(PACKAGES)
     there = [kind for kind in kinds if (folder / kind / "exchanges").is_dir()]
     if "batch" not in partitions(folder) or not there:
         raise Trouble(

@@ -1,4 +1,4 @@
-"""Opens URLs for so many seconds in all: urllib's timeout is for each byte that comes."""
+"""A URL opener with a total timeout; urllib's timeout holds for each read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from urllib.request import OpenerDirector, Request
 
 Cut = Callable[[socket.socket], None]
-"""Shuts a connection down in time."""
+"""Schedules the shutdown of a socket."""
 
 
 @contextlib.contextmanager
 def opening(seconds: float) -> Iterator[OpenerDirector]:
-    """What opens URLs for so many seconds; then its connections end, whatever has come."""
+    """Yield a URL opener whose connections are shut down after `seconds`, whatever they have received."""
     end, timers = time.monotonic() + seconds, list[threading.Timer]()
 
     def cut(sock: socket.socket) -> None:
@@ -37,7 +37,7 @@ def opening(seconds: float) -> Iterator[OpenerDirector]:
 
 def _shut(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        # TLS's own would wait for the reader
+        # the shutdown of an SSLSocket would wait for the reader
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
@@ -75,5 +75,5 @@ class _TlsConnection(HTTPSConnection):
         self._cut = cut
 
     def connect(self) -> None:
-        super().connect()  # a handshake takes its timeout at most, in all
+        super().connect()  # the timeout bounds the whole handshake
         self._cut(self.sock)

@@ -10,8 +10,8 @@ import pytest
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run
-from barnabas.cli.analyze.early import tell_findings
-from barnabas.cli.analyze.progress import shown
+from barnabas.cli.analyze.early_findings import tell_findings
+from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
@@ -24,7 +24,7 @@ CAPTURE = SAMPLES / "wrong.pcap"
 def test_findings_are_told_on_a_terminal(terminal: bool) -> None:
     err = Terminal(file=io.StringIO(), force_terminal=terminal, color_system=None, width=300)
     output = Output(err=err)
-    with shown(output) as progress:
+    with step_progress(output) as progress:
         tell_findings([CAPTURE], None, progress, output)
     said = err.file.getvalue()  # type: ignore[attr-defined]
     capture = open_capture(CAPTURE)

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-CODE = "from barnabas.endings import endings; print(*(one.name for one in endings()))"
+CODE = (
+    "from barnabas.stop_signals import stop_signals; print(*(one.name for one in stop_signals()))"
+)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,7 @@ def test_a_hang_up_is_one_unless_it_is_to_be_outlived(outer: tuple[str, ...], he
 
 INTERRUPTED = """
 import signal
-from barnabas.endings import interruptible
+from barnabas.stop_signals import interruptible
 
 before = signal.getsignal(signal.SIGTERM)
 try:
@@ -35,19 +37,19 @@ except KeyboardInterrupt:
     print("interrupted", signal.getsignal(signal.SIGTERM) is before)
 """
 
-NOTED = """
+EVENT = """
 import signal, threading
-from barnabas.endings import noted
+from barnabas.stop_signals import stop_event
 
 before = signal.getsignal(signal.SIGTERM)
-with noted() as heard:
+with stop_event() as heard:
     signal.raise_signal(signal.SIGTERM)
     print("goes on", heard.is_set())
 print(signal.getsignal(signal.SIGTERM) is before)
 
 
 def elsewhere():
-    with noted() as heard:
+    with stop_event() as heard:
         print(heard.is_set(), signal.getsignal(signal.SIGTERM) is before)
 
 
@@ -56,21 +58,21 @@ one.start()
 one.join()
 """
 
-PUT_OFF = """
+DELAYED = """
 import signal
-from barnabas.endings import interruptible, put_off
+from barnabas.stop_signals import interruptible, delay_stop
 
 before = signal.getsignal(signal.SIGTERM)
 try:
     with interruptible():
-        with put_off():
+        with delay_stop():
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGINT)
             print("goes on")
         print("never")
 except KeyboardInterrupt:
     print("interrupted", signal.getsignal(signal.SIGTERM) is before)
-with put_off():
+with delay_stop():
     pass
 print("nothing")
 """
@@ -80,10 +82,10 @@ print("nothing")
     ("program", "said"),
     [
         (INTERRUPTED, "ended\ninterrupted True\n"),
-        (NOTED, "goes on True\nTrue\nFalse True\n"),
-        (PUT_OFF, "goes on\ninterrupted True\nnothing\n"),
+        (EVENT, "goes on True\nTrue\nFalse True\n"),
+        (DELAYED, "goes on\ninterrupted True\nnothing\n"),
     ],
-    ids=["the first interrupts, later ones do not disturb", "noted", "put off until the end"],
+    ids=["the first interrupts, later ones do not disturb", "an event", "delayed until the end"],
 )
 def test_signals(program: str, said: str) -> None:
     line = [sys.executable, "-c", program]

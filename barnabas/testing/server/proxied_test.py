@@ -1,4 +1,4 @@
-"""A test: a proxy of its own, what has passed it, and what is to be said of it in the end."""
+"""A test of the server: its proxy, its exchanges, and its result."""
 
 from __future__ import annotations
 
@@ -35,37 +35,34 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.testing import exchange as seen
 
 KEPT: Final = 100_000
-"""Exchanges of a test that are held."""
+"""The most exchanges of a test that are held."""
 
 BYTES: Final = 32 << 20
-"""Bytes of their bodies."""
+"""The most bytes of their bodies."""
 
 CAPTURED: Final = 256 << 20
-"""Bytes of a test's capture: what passes when it is full is lost to it, and counted."""
+"""The most bytes of a test's capture; later packets are lost and counted."""
 
 FOUND: Final = 1000
-"""Findings of checks that are told; the others are counted."""
+"""The most findings in a result; the others are counted."""
 
 LOOKS: Final = 1_000
-"""Exchanges that a filter is asked about at a time."""
+"""Exchanges that are filtered at a time."""
 
 LINES: Final = 50
-"""Last lines of what a proxy said that are told."""
+"""The most lines of a proxy's output that are kept."""
 
 
-class Over(Exception):
-    """The test ended before what was waited for had passed."""
+class EndedTooEarly(Exception):
+    """The test ended before enough exchanges had passed."""
 
 
-class FellOut(Exception):
-    """Exchanges passed that are not held, so nothing can be said of all of them."""
+class ExchangesDropped(Exception):
+    """Exchanges were dropped from the history, so that no statement about all exchanges is possible."""
 
 
-class OneTest:
-    """A test, from its start to some time after its end. All methods are for the loop.
-
-    asked: when somebody asked about it, on the loop's clock. router: answers those who ask.
-    """
+class ProxiedTest:
+    """A test, from its start until some time after its end. Its methods must be called in the loop."""
 
     router: ASGIApp
 
@@ -78,18 +75,27 @@ class OneTest:
         capture: Path | None,
         now: float,
     ) -> None:
-        """capture: a file to be. Raises OSError if it can't be written."""
+        """Prepare a proxy. Raises OSError if the capture can't be written.
+
+        Args:
+            id: The id of the test.
+            name: The name that the client gave.
+            options: The options of the proxy.
+            scenario: The rules; None: none.
+            capture: The file of the capture; None: none.
+            now: The time on the loop's clock.
+        """
         self.id = id
         self.name = name
         self.capture = capture
-        self.asked = now
-        self.askers = 0
-        """Requests that are under way."""
+        self.last_used = now
+        self.users = 0
+        """The number of requests under way."""
         self.ended: dict[str, Any] | None = None
-        """What there is to say once it is over."""
+        """The result; None: the test runs."""
         self.began = clock()
         self.history = History(most=KEPT, bytes_=BYTES)
-        self.said: deque[str] = deque(maxlen=LINES)
+        self.lines: deque[str] = deque(maxlen=LINES)
         rules = Rules(scenario)
         rules.began = self.began
         meta = {"masked": options.masking.kinds, **rules.meta()}
@@ -102,101 +108,108 @@ class OneTest:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Somebody asks about it."""
+        """Mark the test as used within `with`."""
         loop = asyncio.get_running_loop()
-        self.askers += 1
+        self.users += 1
         try:
             yield
         finally:
-            self.askers -= 1
-            self.asked = loop.time()
+            self.users -= 1
+            self.last_used = loop.time()
 
     async def wait_for(self, passes: Filter, count: int, within: float) -> list[Exchange]:
-        """The first so many exchanges of all that pass, also of those to come; fewer when so many seconds are
-        over.
+        """Wait for the first `count` exchanges that pass a filter; return fewer after the timeout.
 
-        Raises FellOut, Over.
+        It considers past exchanges, too.
+
+        Raises:
+            ExchangesDropped: Exchanges were dropped before the filter saw them.
+            EndedTooEarly: The test ended before.
         """
         loop, history = asyncio.get_running_loop(), self.history
-        end, after, found = loop.time() + within, -1, list[Exchange]()
+        end, after, matching = loop.time() + within, -1, list[Exchange]()
         last: int | None = None
-        while len(found) < count and (last is None or after < last):
+        while len(matching) < count and (last is None or after < last):
             try:
                 async with asyncio.timeout_at(end):
                     await history.more(after)
             except TimeoutError:
                 break
-            if last is None and loop.time() >= end:  # what comes from now on is too late
+            if last is None and loop.time() >= end:  # later exchanges do not count
                 last = history.count - 1
             if history.first > after + 1:
                 raise self._fell_out()
             if not (some := history.following(after, LOOKS)):
-                raise Over
+                raise EndedTooEarly
             after = some[-1][0]
-            found += await asyncio.to_thread(_passing, passes, some)
-        return found[:count]
+            matching += await asyncio.to_thread(_passing, passes, some)
+        return matching[:count]
 
     def exchanges(self) -> list[seen.Exchange]:
-        """All there were, as the fixtures of pytest see them. It takes its time: for a thread.
+        """Return all exchanges as the pytest fixtures have them. It is slow: call it in a thread.
 
-        Raises FellOut.
+        Raises:
+            ExchangesDropped: Exchanges were dropped.
         """
         if self.history.first:
             raise self._fell_out()
         return self.last(KEPT)
 
     def last(self, most: int) -> list[seen.Exchange]:
-        """The last ones. For a thread, too."""
+        """Return the last exchanges as the pytest fixtures have them. Call it in a thread."""
         context = self.history.context
         held = [each for _, each in self.history.kept()][-most:]
         return [seen.Exchange.of(json.loads(json_line(replace(each), context))) for each in held]
 
     def findings(self, checks: Sequence[Check] = CHECKS) -> tuple[list[dict[str, Any]], int]:
-        """What `barnabas check` finds in what is held, and how many more. It takes its time: for a thread.
+        """Return the first findings of checks in the held exchanges, and the number of further ones.
 
-        Raises CheckFailed.
+        It is slow: call it in a thread. Raises CheckFailed.
         """
         held = [each for _, each in self.history.kept()]
-        found = run(map(replace, held), checks)
-        rows = [finding.row(check.name) for check, finding in islice(found, FOUND)]
-        return rows, sum(1 for _ in found)
+        results = run(map(replace, held), checks)
+        rows = [finding.row(check.name) for check, finding in islice(results, FOUND)]
+        return rows, sum(1 for _ in results)
 
-    def _fell_out(self) -> FellOut:
-        gone = plural(self.history.first, "exchange")
-        return FellOut(
-            f"{gone} fell out of what is held, the last {KEPT:,} with {BYTES >> 20} MiB of bodies: "
+    def _fell_out(self) -> ExchangesDropped:
+        dropped = plural(self.history.first, "exchange")
+        return ExchangesDropped(
+            f"{dropped} fell out of what is held, the last {KEPT:,} with {BYTES >> 20} MiB of bodies: "
             "what is left says nothing about all of them"
         )
 
     def _say(self, line: str) -> None:
-        if not line.startswith(("edit:", "memory:")):  # the same of each
-            self.said.append(line)
+        if not line.startswith(("edit:", "memory:")):  # equal for all tests
+            self.lines.append(line)
 
-    async def end(self, why: str, checks: Sequence[Check] = CHECKS) -> None:
-        """Close what is open, and see what is to be said; comes back when that is done, however often."""
+    async def end(self, reason: str, checks: Sequence[Check] = CHECKS) -> None:
+        """Close the proxy and compute the result; return when both are done.
+
+        It may be called several times.
+        """
         if self._ending is None:
-            self._ending = asyncio.create_task(self._end(why, checks))
+            self._ending = asyncio.create_task(self._end(reason, checks))
         await asyncio.shield(self._ending)
 
-    async def _end(self, why: str, checks: Sequence[Check]) -> None:
+    async def _end(self, reason: str, checks: Sequence[Check]) -> None:
         await self.proxy.stop()
         self.history.close()
-        found, left_out = None, 0
+        findings, left_out = None, 0
         try:
-            found, left_out = await asyncio.to_thread(self.findings, checks)
+            findings, left_out = await asyncio.to_thread(self.findings, checks)
         except CheckFailed as problem:
-            self.said.append(str(problem))
+            self.lines.append(str(problem))
         last, options, address = report(self.proxy), self.proxy.options, self.proxy.address
         self.ended = {
-            "why": why,
+            "why": reason,
             "status": views.status(last, options, address, self.history),
             "rules": [views.rule(each) for each in last.rules],
-            "findings": found,
+            "findings": findings,
             "findings_left_out": left_out,
         }
 
     def view(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the test as JSON."""
         return {
             "id": self.id,
             "name": self.name,
@@ -205,7 +218,7 @@ class OneTest:
             "exchanges": self.history.count,
             "fell_out": self.history.first,
             "capture": None if self.capture is None else str(self.capture),
-            "said": list(self.said),
+            "said": list(self.lines),
             "ended": self.ended,
         }
 

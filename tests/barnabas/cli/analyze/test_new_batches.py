@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.analyze.added import analyze_added
+from barnabas.cli.analyze.new_batches import analyze_added
 from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.pipeline.tables.decoded_bodies import Bodies
 from barnabas.pipeline.tables.table_formats import commit_batch

@@ -1,4 +1,7 @@
-"""Options of the proxy that, each fine by itself, would cost a file or run in a circle."""
+"""Checks of options that conflict with each other.
+
+Together they would overwrite a file, or make the proxy connect to itself.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from barnabas.trouble import Trouble
 
 
 def refuse_overwriting(written: Mapping[str, Path | None], read: Mapping[str, Path | None]) -> None:
-    """Raise Trouble if a file that is written is another one's, too. Both by their options."""
+    """Raise Trouble if a file that is written is named by another option, too.
+
+    written, read: The files by option.
+    """
     for option, path in written.items():
         for other, taken in {**read, **written}.items():
             if option != other and path is not None and taken is not None and _same(path, taken):
@@ -27,10 +33,13 @@ def refuse_overwriting(written: Mapping[str, Path | None], read: Mapping[str, Pa
 def refuse_circle(
     listen: Address, servers: Sequence[Address], advertise: str | None = None
 ) -> None:
-    """Raise Trouble if the proxy would connect to itself, under any name. advertise: as options have it."""
+    """Raise Trouble if the proxy would connect to itself, under any name.
+
+    advertise: The host of `--advertise`.
+    """
     for server in servers:
-        told = advertise is not None and same((advertise, listen[1]), server)
-        if told or any(stands_at(listen, each) for each in _numeric(server, listen[1])):
+        advertised = advertise is not None and same((advertise, listen[1]), server)
+        if advertised or any(stands_at(listen, each) for each in _numeric(server, listen[1])):
             raise Trouble(
                 f"--listen {endpoint_text(listen)} is the --bootstrap-server, too: the proxy would connect"
                 " to itself; choose another --listen"
@@ -38,15 +47,18 @@ def refuse_circle(
 
 
 def _numeric(server: Address, port: int) -> list[Address]:
-    """Return an address and what its name stands for; nothing if it has another port: then nobody asks."""
+    """Return an address and those that its name resolves to.
+
+    The list is empty for another port, whose name is not resolved.
+    """
     if server[1] != port:
         return []
     try:
-        found = socket.getaddrinfo(*server, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):  # it may be found later
-        found = []
-    return [server, *(address_of(place) for *_, place in found)]
+        resolved = socket.getaddrinfo(*server, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # the name may resolve later
+        resolved = []
+    return [server, *(address_of(sockaddr) for *_, sockaddr in resolved)]
 
 
-def _same(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+def _same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)

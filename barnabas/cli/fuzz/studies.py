@@ -1,4 +1,7 @@
-"""Whose states are learned: brokers by their requests, clients by the answers that they get."""
+"""The brokers and clients whose states are learned.
+
+Brokers are observed by their responses to requests, clients by their requests after responses.
+"""
 
 from __future__ import annotations
 
@@ -35,23 +38,28 @@ from barnabas.trouble import Trouble
 CLIENT: Final = "client:"
 BROKERS_WALKS: Final = 20
 CLIENTS_WALKS: Final = 3
-"""Random walks from each state, where nobody says how many: a client takes a second for each."""
+"""The default number of random walks from each state; a client needs a second for each."""
 BROKERS_LENGTH: Final = 8
 CLIENTS_LENGTH: Final = 4
-"""Inputs of a walk."""
+"""The number of inputs of a walk."""
 
 
 class Subject(NamedTuple):
-    """Whom it is learned of. begin: of what is called for each request; its conversations."""
+    """A broker or a client. begin: Starts a conversation; its argument is called for each request."""
 
     name: str
     begin: Callable[[Callable[[], None]], Learnable]
 
 
 class Study(NamedTuple):
-    """An alphabet of one subject or two, what is tried before it is believed, and what judges it. word: of an
-    output what is compared. switched_off: the APIs that are offered and never served. missing: those that it
-    needs and that are not offered: nothing is learned."""
+    """An alphabet of one subject or of two, and how their machines are judged.
+
+    Attributes:
+        doubted: Returns walks that confirm a learned machine.
+        word: Returns the part of an output that is compared.
+        switched_off: Returns the APIs that are offered but never served.
+        missing: The APIs that the alphabet needs and that are not offered; then nothing is learned.
+    """
 
     alphabet: InputAlphabet
     subjects: Sequence[Subject]
@@ -66,18 +74,18 @@ class Study(NamedTuple):
 
 
 def studies(
-    target: str, names: Sequence[str], own: bool, stack: ExitStack, output: Output
+    target: str, names: Sequence[str], owned: bool, stack: ExitStack, output: Output
 ) -> Iterator[Study]:
-    """Those that a user asked for. Raises Trouble, CannotRun."""
+    """Yield the studies for the target and the alphabets of the command line. Raises Trouble, CannotRun."""
     named = sides(target)
     if len(named) > 2:
         raise Trouble(f"{target}: at most two can be compared")
-    of_clients = [one.startswith(CLIENT) for one in named]
+    of_clients = [name.startswith(CLIENT) for name in named]
     if any(of_clients) and not all(of_clients):
         raise Trouble(f"{target}: a client can't be compared with a broker")
     if all(of_clients):
-        return _of_clients([_client(one) for one in named], names, stack, output)
-    return _of_brokers(target, [_broker(one, own) for one in named], names, stack, output)
+        return _of_clients([_client(name) for name in named], names, stack, output)
+    return _of_brokers(target, [_broker(name, owned) for name in named], names, stack, output)
 
 
 def _of_brokers(
@@ -89,8 +97,8 @@ def _of_brokers(
 ) -> Iterator[Study]:
     alphabets = _chosen(ALPHABETS, names)
     output.note(f"starting {target}")
-    brokers = [stack.enter_context(one) for one in running]
-    offered = _common([one.prober.offered() for one in brokers])
+    brokers = [stack.enter_context(broker) for broker in running]
+    offered = _common([broker.prober.offered() for broker in brokers])
     run = f"barnabas-states-{time.time_ns()}"
     for whole in alphabets:
         alphabet, missing = whole.within(offered), whole.missing(offered)
@@ -99,12 +107,12 @@ def _of_brokers(
             continue
         subjects = [
             Subject(
-                one.name,
-                lambda sent, one=one, alphabet=alphabet: Conversation(  # type: ignore[misc]
-                    one.prober, alphabet, offered, run, sent=sent
+                broker.name,
+                lambda sent, broker=broker, alphabet=alphabet: Conversation(  # type: ignore[misc]
+                    broker.prober, alphabet, offered, run, sent=sent
                 ),
             )
-            for one in brokers
+            for broker in brokers
         ]
         yield _study_of_brokers(alphabet, subjects)
 
@@ -134,12 +142,12 @@ def _of_clients(
     for alphabet in _chosen(CLIENT_ALPHABETS, names):
         subjects = [
             Subject(
-                one.name,
-                lambda sent, one=one, alphabet=alphabet: stack.enter_context(  # type: ignore[misc]
-                    ClientConversation(one, alphabet, sent)
+                client.name,
+                lambda sent, client=client, alphabet=alphabet: stack.enter_context(  # type: ignore[misc]
+                    ClientConversation(client, alphabet, sent)
                 ),
             )
-            for one in clients
+            for client in clients
         ]
         yield Study(
             alphabet,
@@ -157,12 +165,12 @@ def _of_clients(
 Named = TypeVar("Named", bound=InputAlphabet)
 
 
-def _chosen(known: Sequence[Named], names: Sequence[str]) -> list[Named]:
-    by_name = {one.name: one for one in known}
+def _chosen(alphabets: Sequence[Named], names: Sequence[str]) -> list[Named]:
+    by_name = {alphabet.name: alphabet for alphabet in alphabets}
     for name in names:
         if name not in by_name:
             raise Trouble(f"{name}: no such alphabet{choices(name, [*by_name])}")
-    return [by_name[name] for name in dict.fromkeys(names)] or [*known]
+    return [by_name[name] for name in dict.fromkeys(names)] or [*alphabets]
 
 
 def _client(text: str) -> Client:
@@ -172,15 +180,15 @@ def _client(text: str) -> Client:
         raise Trouble(str(problem)) from None
 
 
-def _broker(text: str, own: bool) -> BrokerTarget:
-    broker = make_target(text, own)
+def _broker(text: str, owned: bool) -> BrokerTarget:
+    broker = make_target(text, owned)
     if not isinstance(broker, BrokerTarget):
         raise Trouble(f"{text}: states are learned of brokers and clients, e.g. apache:4.3.1")
     return broker
 
 
 def _common(offers: Iterable[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:
-    """The versions that all offer: both are asked the same."""
+    """Return the versions that all brokers offer, since all get the same requests."""
     first, *others = offers
     for other in others:
         first = {
