@@ -28,6 +28,8 @@ class Broker:
         """Begins the names of topics, groups and transactional ids."""
         self._login = login
         self._by_address: dict[Address, Connection] = {}
+        self._topics: list[str] = []
+        """The topics that `create` made."""
 
     async def run(self, check: Callable[[Broker], Steps[None]]) -> None:
         """Run a check's function on this broker."""
@@ -66,11 +68,21 @@ class Broker:
             response = await self.send(
                 "FindCoordinator", version, key=key, key_type=key_type, coordinator_keys=[key]
             )
-            found = response.at("coordinators[0]") if version >= 4 else response
-            found.expect(error_code="NONE")
+            entry = response.at("coordinators[0]") if version >= 4 else response
+            entry.expect(error_code="NONE")
             if len((await self.metadata())["brokers"]) > 1:
-                address = (found["host"], found["port"])
+                address = (entry["host"], entry["port"])
+                await self._wait_known(await self._connected(address))
         return await (self.connect if fresh else self._connected)(address)
+
+    async def _wait_known(self, connection: Connection) -> None:
+        """Wait until another broker knows the check's topics: it may lead none of them."""
+        deadline = await Now() + LEADERS_S
+        while self._topics and await Now() < deadline:
+            topics = (await self.metadata(*self._topics, on=connection))["topics"]
+            if not any(row["error_code"] for row in topics):
+                return
+            await Sleep(0.05)
 
     async def _connected(self, address: Address | None) -> Connection:
         """Return the shared connection to an address; None: the broker under test."""
@@ -101,6 +113,7 @@ class Broker:
 
         A broker without CreateTopics creates topics on first use, if the check needs no settings.
         """
+        self._topics.append(name)
         if "CreateTopics" in self.versions or configs:
             await self._create(name, partitions, configs)
         elif partitions == 1:
@@ -159,9 +172,9 @@ class Broker:
         )
         response.at("topics[0]").expect(error_code="NONE")
 
-    async def metadata(self, *topics: str) -> Response:
-        """Return the metadata of topics."""
-        return await self.send(
+    async def metadata(self, *topics: str, on: Connection | None = None) -> Response:
+        """Return the metadata of topics, from the broker under test or over another connection."""
+        return await (on or self.main).send(
             "Metadata",
             topics=[{"name": topic} for topic in topics],
             allow_auto_topic_creation=False,

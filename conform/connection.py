@@ -147,9 +147,28 @@ class Connection:
             frame = await Read(self.number, seconds)
         except Silence:
             raise Failed(what, f"a response within {seconds:g} s", "nothing", evidence) from None
+        return self._response(request, frame)
+
+    @staticmethod
+    def _response(request: Request, frame: bytes | None) -> Response:
         if frame is None:
+            evidence = Evidence(request.api, request.version, request.frame, None)
+            what = f"response to {request.api} v{request.version}"
             raise Failed(what, "a response", "connection closed", evidence)
         return read_response(request, frame)
+
+    async def response_within(self, seconds: float) -> Response | None:
+        """Return the response of the oldest request in flight, or None if the broker waits longer.
+
+        The request stays in flight after None. Raises what `read` raises otherwise.
+        """
+        request = self._in_flight.popleft()
+        try:
+            frame = await Read(self.number, seconds)
+        except Silence:
+            self._in_flight.appendleft(request)
+            return None
+        return self._response(request, frame)
 
     async def expect_closed(self, seconds: float = TIMEOUT_S) -> None:
         """Expect that the broker closes the connection without a response.

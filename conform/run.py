@@ -172,6 +172,9 @@ class Suite:
                     "error",
                     f"{label}{problem or f'not finished after {LONGEST_S:g} s'}",
                 )
+            except Exception as problem:  # noqa: BLE001  # an error in one check must not end the run
+                reason = f"{label}the check raised {type(problem).__name__}: {problem}"
+                return Verdict(check.name, "error", reason)
         return Verdict(check.name, "pass")
 
     def _each(self, check: Check) -> range:

@@ -1,16 +1,20 @@
 """Recorded results of each check on Apache Kafka 4.3.1, and wrong answers made of them.
 
-`python -m tests.conform.recordings HOST:PORT [PATTERN...]` records checks anew.
+`python -m tests.conform.recordings HOST:PORT [PATTERN...]` records checks anew. A file's first line has the
+versions that the broker offered; recordings of another release have their own. The environment variable
+RESTART has the command that restarts the broker.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import struct
 import sys
-from collections import Counter, defaultdict, deque
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +36,9 @@ from barnabas.specs.registry import NAMES, key_of
 
 FOLDER: Final = Path(__file__).parent / "recorded"
 
+LONG: Final = 4096
+"""Longer frames, in bytes, are written compressed."""
+
 Step = tuple[str, Any]
 """The kind of an operation, and its result."""
 
@@ -39,16 +46,23 @@ Step = tuple[str, Any]
 CLOSED: Final = "closed"
 """In the place of an API: a connection that the broker closed."""
 
+Change = Callable[[bytes, int], bytes | Silence | None]
+"""Gets a response and its version, and returns another one, None (closed) or Silence."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """A response that violates a requirement, in place of a recorded one."""
 
     api: str
-    nth: int
-    """Which response of the API: 0 is the first, -1 the last."""
-    change: Callable[[bytes, int], bytes | Silence | None]
-    """Gets the response and its version, and returns another one, None (closed) or Silence."""
+    nth: int | None
+    """Which response of the API: 0 is the first, -1 the last, None each."""
+    change: Change
+    """Returns the response itself where it has nothing to change."""
+    match: int | None = None
+    """Which of the responses that `change` changes (0 is the first), None each."""
+    delay_s: float = 0
+    """How much later the response arrives; less than 0: earlier."""
 
 
 PATIENCE_S: Final = 60.0
@@ -74,13 +88,16 @@ class Recording:
             check: the check.
             wrong: replaces a response; a check that continues gets its last response again.
         """
-        player = self._play(check, None, 0)
+        player = self._play(check, None, None)
         if wrong is not None:
-            nth = wrong.nth + (player.responses[wrong.api] if wrong.nth < 0 else 0)
-            assert 0 <= nth < player.responses[wrong.api], f"no response {nth} of {wrong.api}"
+            count = player.responses[wrong.api]
+            nth = wrong.nth
+            if nth is not None:
+                nth += count if nth < 0 else 0
+                assert 0 <= nth < count, f"no response {nth} of {wrong.api}"
             self._play(check, wrong, nth)
 
-    def _play(self, check: Check, wrong: Wrong | None, nth: int) -> _Player:
+    def _play(self, check: Check, wrong: Wrong | None, nth: int | None) -> _Player:
         player = _Player(self.steps, wrong, nth)
         drive(Broker(self.versions, self.prefix).run(check.run), player.perform)
         return player
@@ -89,14 +106,17 @@ class Recording:
 class _Player:
     """Returns the recorded results of operations."""
 
-    def __init__(self, steps: list[Step], wrong: Wrong | None, nth: int) -> None:
+    def __init__(self, steps: list[Step], wrong: Wrong | None, nth: int | None) -> None:
         self.responses: Counter[str] = Counter()
         self._steps = iter(steps)
         self._wrong = wrong
         self._nth = nth
+        self._changed = 0
+        """How many responses the wrong answer has changed."""
         self._time: float = 0.0
-        self._in_flight: dict[int, deque[tuple[str, int, bytes]]] = defaultdict(deque)
-        """Connection -> API, version and correlation id of its requests."""
+        self._delay: float = 0.0
+        self._in_flight: dict[int, dict[bytes, tuple[str, int]]] = defaultdict(dict)
+        """Connection -> correlation id -> API and version of its requests."""
         self._sent: dict[int, bytearray] = defaultdict(bytearray)
         """Connection -> what was sent of an incomplete request."""
         self._response: bytes | None = None
@@ -105,9 +125,7 @@ class _Player:
         """Return the result of an operation."""
         if isinstance(operation, Write):
             self._sent[operation.connection] += operation.data
-            self._in_flight[operation.connection].extend(
-                _requests(self._sent[operation.connection])
-            )
+            self._in_flight[operation.connection] |= _requests(self._sent[operation.connection])
         kind, result = next(self._steps, ("", None))
         if not kind and self._wrong is not None:
             return self._again(operation)
@@ -116,20 +134,34 @@ class _Player:
         if isinstance(operation, Read) and not isinstance(result, Silence):
             return self._answer(operation.connection, result)
         if isinstance(operation, Now):
-            self._time = float(result or 0)
+            self._time = float(result or 0) + self._delay
+            return self._time
         return result
 
     def _answer(self, connection: int, response: bytes | None) -> bytes | Silence | None:
-        in_flight = self._in_flight[connection]
-        request = in_flight.popleft() if in_flight else ("", 0, b"")
-        api, version = (CLOSED, 0) if response is None else request[:2]
+        api, version = CLOSED, 0
+        if response is not None:
+            api, version = self._in_flight[connection].pop(response[:4], ("", 0))
         self.responses[api] += 1
-        wrong = self._wrong
         result: bytes | Silence | None = response
-        if wrong is not None and api == wrong.api and self.responses[api] == self._nth + 1:
-            result = wrong.change(response or b"", version)
+        if self._wrong is not None and api == self._wrong.api:
+            result = self._replaced(self._wrong, response or b"", version, self.responses[api] - 1)
         if isinstance(result, bytes):
             self._response = result
+        return result
+
+    def _replaced(
+        self, wrong: Wrong, response: bytes, version: int, nth: int
+    ) -> bytes | Silence | None:
+        if self._nth not in (None, nth):
+            return response
+        result = wrong.change(response, version)
+        if self._nth is None and result is response:
+            return response
+        self._changed += 1
+        if wrong.match not in (None, self._changed - 1):
+            return response
+        self._delay = wrong.delay_s
         return result
 
     def _again(self, operation: Operation[Any]) -> Any:
@@ -137,18 +169,19 @@ class _Player:
             self._time += PATIENCE_S
             return self._time
         if isinstance(operation, Read) and self._response is not None:
-            _, _, correlation_id = self._in_flight[operation.connection].popleft()
+            in_flight = self._in_flight[operation.connection]
+            correlation_id = next(iter(in_flight))
+            del in_flight[correlation_id]
             return correlation_id + self._response[4:]
         return None
 
 
 def recordings(area: str) -> dict[str, Recording]:
     """Return the recordings of an area's checks by name."""
-    lines = map(json.loads, (FOLDER / f"{area}.jsonl").read_text().splitlines())
-    versions = {name: (low, high) for name, (low, high) in next(lines)["versions"].items()}
+    first, *lines = map(json.loads, (FOLDER / f"{area}.jsonl").read_text().splitlines())
     return {
         line["check"]: Recording(
-            versions,
+            _versions(line.get("versions", first["versions"])),
             line["prefix"],
             [(kind, _result(kind, result)) for kind, result in line["steps"]],
         )
@@ -156,20 +189,28 @@ def recordings(area: str) -> dict[str, Recording]:
     }
 
 
+def _versions(written: Mapping[str, Sequence[int]]) -> Versions:
+    return {name: (low, high) for name, (low, high) in written.items()}
+
+
 def _result(kind: str, written: Any) -> Any:
     if written in ("silence", "unreachable"):
         return Silence() if written == "silence" else Unreachable()
+    if isinstance(written, dict):
+        return zlib.decompress(bytes.fromhex(written["zlib"]))
     return bytes.fromhex(written) if kind == "Read" and written is not None else written
 
 
 def _written(result: Any) -> Any:
     if isinstance(result, Silence | Unreachable):
         return type(result).__name__.lower()
+    if isinstance(result, bytes) and len(result) > LONG:
+        return {"zlib": zlib.compress(result, 9).hex()}
     return result.hex() if isinstance(result, bytes) else result
 
 
-def stays_open(nth: int = 0) -> Wrong:
-    """Keep a connection open that the broker has closed."""
+def stays_open(nth: int | None = 0) -> Wrong:
+    """Keep a connection open that the broker has closed; None: each."""
     return Wrong(CLOSED, nth, silence)
 
 
@@ -187,8 +228,8 @@ def other_correlation_id(frame: bytes, version: int) -> bytes:
     return b"\0\0\0\x63" + frame[4:]
 
 
-def _requests(sent: bytearray) -> Iterator[tuple[str, int, bytes]]:
-    """Take whole requests from the bytes sent, and yield API, version and correlation id of each."""
+def _requests(sent: bytearray) -> Iterator[tuple[bytes, tuple[str, int]]]:
+    """Take whole requests from the bytes sent, and yield correlation id, API and version of each."""
     while len(sent) >= 4:
         size = int.from_bytes(sent[:4], "big", signed=True)
         if size < 8:
@@ -198,29 +239,50 @@ def _requests(sent: bytearray) -> Iterator[tuple[str, int, bytes]]:
         frame = bytes(sent[4 : 4 + size])
         del sent[: 4 + size]
         key, version = struct.unpack(">hh", frame[:4])
-        yield NAMES.get(key, ""), version, frame[4:8]
+        yield frame[4:8], (NAMES.get(key, ""), version)
+
+
+def with_body(api: str, nth: int | None, edit: Callable[[Any], None]) -> Wrong:
+    """Change the decoded body of a response; `edit` changes it in place."""
+
+    def change(frame: bytes, version: int) -> bytes:
+        decoded = decode_frame(frame, "response", key=key_of(api), version=version)
+        edit(decoded.body)
+        changed = encode_frame(decoded)[4:]
+        assert nth is None or changed != frame, "the recording has these values"
+        return frame if changed == frame else changed
+
+    return Wrong(api, nth, change)
 
 
 def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Wrong:
     """Change fields of a response: paths such as `topics[0].name`, errors by name."""
 
-    def change(frame: bytes, version: int) -> bytes:
-        decoded = decode_frame(frame, "response", key=key_of(api), version=version)
+    def edit(body: Any) -> None:
         for path, value in fields.items():
             *parents, last = path_steps(path)
-            target: Any = decoded.body
+            target: Any = body
             for step in parents:
                 target = target[step]
             code = CODES[value] if str(last).endswith("error_code") else value
             assert target[last] != code, f"{path} is {value} in the recording"
             target[last] = code
-        return encode_frame(decoded)[4:]
 
-    return Wrong(api, nth, change)
+    return with_body(api, nth, edit)
 
 
-async def record(address: str, checks: Sequence[Check]) -> dict[str, Any]:
-    """Run checks on a broker, and return their recordings as JSON by name."""
+async def record(address: str, checks: Sequence[Check], restart: str = "") -> dict[str, Any]:
+    """Run checks on a broker, and return their recordings as JSON by name.
+
+    Args:
+        address: the broker's address.
+        checks: the checks.
+        restart: a shell command that restarts the broker; empty if there is none.
+    """
+
+    async def restarted() -> None:
+        await (await asyncio.create_subprocess_shell(restart)).wait()
+
     host, _, port = address.rpartition(":")
     versions = await Suite(lambda: Network((host, int(port)))).offered()
     lines = {}
@@ -228,7 +290,11 @@ async def record(address: str, checks: Sequence[Check]) -> dict[str, Any]:
         steps: list[Step] = []
         broker = Broker(versions, f"conform-{secrets.token_hex(4)}")
         try:
-            async with Network((host, int(port)), observe=partial(_note, steps)) as network:
+            async with Network(
+                (host, int(port)),
+                restart=restarted if restart else None,
+                observe=partial(_note, steps),
+            ) as network:
                 await network.run(broker.run(check.run))
         finally:
             async with Network((host, int(port))) as network:
@@ -243,13 +309,17 @@ def _note(steps: list[Step], operation: Operation[Any], result: Any) -> None:
 
 def main(address: str, *patterns: str) -> None:
     """Record checks, and write them into the files of their areas."""
-    made = asyncio.run(record(address, chosen(patterns)))
+    made = asyncio.run(record(address, chosen(patterns), os.environ.get("RESTART", "")))
     for area in {name.partition("/")[0] for name in made if name}:
         path = FOLDER / f"{area}.jsonl"
         lines = {}
         if path.exists():
             lines = {line.get("check", ""): line for line in map(json.loads, path.open())}
-        lines |= {name: line for name, line in made.items() if name.partition("/")[0] in ("", area)}
+        first = lines.setdefault("", made[""])
+        if first["versions"] != json.loads(json.dumps(made[""]["versions"])):
+            for line in made.values():
+                line["versions"] = made[""]["versions"]
+        lines |= {name: line for name, line in made.items() if name.partition("/")[0] == area}
         path.write_text("".join(f"{json.dumps(lines[name])}\n" for name in sorted(lines)))
 
 

@@ -8,8 +8,11 @@ from tests.conform.recordings import Wrong
 from tests.conform.wrong import (
     admin,
     apiversions,
+    commits,
     configs,
     connections,
+    consumer_groups,
+    groups,
     logs,
     metadata,
     share,
@@ -27,4 +30,7 @@ WRONG: Final[dict[str, Wrong]] = {
     **transactions.WRONG,
     **share.WRONG,
     **admin.WRONG,
+    **groups.WRONG,
+    **commits.WRONG,
+    **consumer_groups.WRONG,
 }
