@@ -101,11 +101,14 @@ class Broker:
         return self.main.version(api, oldest, newest)
 
     async def topic(self, partitions: int = 1, **configs: str) -> str:
-        """Create a topic and wait until its partitions have leaders. Underscores in configs are dots."""
+        """Create a topic and wait until its partitions have leaders. Underscores in configs are dots.
+
+        The broker keeps records of any age, since checks write fixed timestamps (`logs.TIME_MS`).
+        """
         name = self.name("topic")
-        await self.create(
-            name, partitions, {key.replace("_", "."): value for key, value in configs.items()}
-        )
+        kept = {"retention.ms": "-1"} if "CreateTopics" in self.versions else {}
+        given = {key.replace("_", "."): value for key, value in configs.items()}
+        await self.create(name, partitions, kept | given)
         return name
 
     async def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
@@ -120,6 +123,10 @@ class Broker:
             await self.send("Metadata", topics=[{"name": name}], allow_auto_topic_creation=True)
         else:
             raise Skipped("the broker does not offer CreateTopics")
+        await self.wait_served(name)
+
+    async def wait_served(self, name: str) -> None:
+        """Wait until the leaders of a topic's partitions serve it; at most LEADERS_S."""
         deadline = await Now() + LEADERS_S
         while not await self._served(name) and await Now() < deadline:
             await Sleep(0.05)
@@ -186,10 +193,12 @@ class Broker:
         return (await self.metadata(topic))["topics[0].topic_id"]
 
     async def restart(self) -> None:
-        """Restart the broker. Raises Skipped if the run has no restart command."""
+        """Restart the broker, and connect anew. Raises Skipped if the run has no restart command."""
         if not await Restart():
             raise Skipped("no way to restart the broker: give --restart CMD")
+        self._by_address.clear()
+        self.main = await self.connect()
 
 
 LEADERS_S: Final = 10.0
-"""How long a new topic may be without leaders."""
+"""How long a topic may be without leaders, when it is new or the broker was restarted."""

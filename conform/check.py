@@ -36,6 +36,8 @@ class Check:
     since: str
     """The oldest Apache release that meets the requirement."""
     run: Run
+    alone: bool = False
+    """No other check runs at the same time: it restarts the broker, or brokers are known to crash."""
 
     @property
     def area(self) -> str:
@@ -50,6 +52,7 @@ def check(
     needs: Mapping[str, int] | None = None,
     each: str = "",
     since: str = "",
+    alone: bool = False,
 ) -> Callable[[Run], Check]:
     """Make a check of a coroutine function, whose docstring states the requirement in its first line."""
 
@@ -57,6 +60,6 @@ def check(
         what = inspect.getdoc(run)
         assert what, f"{name}: no docstring"  # noqa: S101
         what = what.partition("\n\n")[0].replace("\n", " ")
-        return Check(name, what, level, sources, needs or {}, each, since, run)
+        return Check(name, what, level, sources, needs or {}, each, since, run, alone)
 
     return decorate

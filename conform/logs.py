@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.connection import Connection
+from barnabas.conform.expectations import Missing, shown, value_at
 from barnabas.conform.response import Response
-from barnabas.specs.records import Record, build, read
+from barnabas.specs.records import Batch, Record, build, read
 
 TIME_MS: Final = 1_700_000_000_000
-"""The timestamp of records, unless a check gives another."""
+"""The timestamp of records whose time a check compares."""
 
 BY_ID_PRODUCE: Final = 13
 BY_ID_FETCH: Final = 13
 """From these versions on topics have ids instead of names (KIP-516)."""
 
+FETCHED: Final = "responses[0].partitions[0]"
+"""The path of a partition in a Fetch response."""
+
 
 def batch(*values: str, timestamps: Sequence[int] = (), **header: Any) -> bytes:
-    """Build a record batch of text values; `header` has fields of `barnabas.specs.records.build`."""
-    times = timestamps or [TIME_MS] * len(values)
+    """Build a record batch of text values; `header` has fields of `barnabas.specs.records.build`.
+
+    Without timestamps, the records are of now: Apache Kafka forgets producers whose last record is a day old
+    (producer.id.expiration.ms).
+    """
+    times = timestamps or [round(time.time() * 1000)] * len(values)
     records = [
-        Record(offset, time, None, value.encode())
-        for offset, (time, value) in enumerate(zip(times, values, strict=True))
+        Record(offset, timestamp, None, value.encode())
+        for offset, (timestamp, value) in enumerate(zip(times, values, strict=True))
     ]
     return build(records, **header)
 
@@ -39,7 +48,7 @@ async def produce(
     **fields: Any,
 ) -> Response:
     """Produce bytes to a partition with acks=all, and return the partition's part of the response."""
-    chosen = broker.version("Produce", 3) if version is None else version
+    chosen = await usable_version(broker, "Produce", topic) if version is None else version
     named: dict[str, Any] = (
         {"topic_id": await broker.topic_id(topic)} if chosen >= BY_ID_PRODUCE else {"name": topic}
     )
@@ -105,12 +114,38 @@ async def fetch(
     **fields: Any,
 ) -> Response:
     """Fetch from an offset, and return the partition's part of the response."""
-    chosen = broker.version("Fetch", 4) if version is None else version
+    response = await fetch_response(broker, topic, offset, version=version, on=on, **fields)
+    return response.at(FETCHED)
+
+
+async def fetch_response(
+    broker: Broker,
+    topic: str,
+    offset: int,
+    *,
+    version: int | None = None,
+    on: Connection | None = None,
+    **fields: Any,
+) -> Response:
+    """Fetch from an offset, and return the whole response."""
+    chosen = await usable_version(broker, "Fetch", topic) if version is None else version
     body = await fetch_fields(broker, topic, offset, chosen, **fields)
-    response = await (on or await broker.leader(topic, fields.get("partition", 0))).send(
-        "Fetch", chosen, **body
-    )
-    return response.at("responses[0].partitions[0]")
+    leader = on or await broker.leader(topic, fields.get("partition", 0))
+    return await leader.send("Fetch", chosen, **body)
+
+
+async def usable_version(broker: Broker, api: str, topic: str) -> int:
+    """Return the newest version of Produce or Fetch that a client uses for a topic.
+
+    Like Apache's clients, checks name a topic that has no id in Metadata, though the broker offers versions
+    with ids.
+    """
+    oldest, by_id = {"Produce": (3, BY_ID_PRODUCE), "Fetch": (4, BY_ID_FETCH)}[api]
+    newest = broker.version(api, oldest)
+    if newest < by_id or broker.versions[api][0] >= by_id:
+        return newest
+    has_id = broker.version("Metadata") >= 10 and (await broker.topic_id(topic)).int != 0
+    return newest if has_id else by_id - 1
 
 
 def records_of(partition: Response) -> list[Record]:
@@ -132,7 +167,38 @@ def expect_values(partition: Response, *values: str) -> None:
     """Expect records with these values, in order. Raises Failed."""
     received = values_of(partition)
     if received != list(values):
-        raise partition.failed("records", f"values {list(values)}", f"{received}")
+        raise partition.failed("records", f"values {shown(list(values))}", shown(received))
+
+
+async def read_log(broker: Broker, topic: str, partition: int = 0) -> tuple[list[Batch], Response]:
+    """Read a partition from offset 0 to its end, in as many Fetches as the broker needs.
+
+    Returns:
+        The batches, and the partition's part of the last response (the whole one if it has no part).
+    """
+    batches: list[Batch] = []
+    while True:
+        offset = batches[-1].last_offset + 1 if batches else 0
+        response = await fetch_response(broker, topic, offset, partition=partition, max_wait_ms=0)
+        if isinstance(value_at(response.body, FETCHED), Missing):
+            return batches, response
+        fetched = response.at(FETCHED).expect(error_code="NONE")
+        records_of(fetched)
+        following = [one for one in read(fetched["records"] or b"") if one.last_offset >= offset]
+        batches += following
+        if not following or 0 < fetched["high_watermark"] <= following[-1].last_offset + 1:
+            return batches, fetched
+
+
+async def expect_log(broker: Broker, topic: str, *values: str, partition: int = 0) -> None:
+    """Expect that a partition holds records with these values. Raises Failed."""
+    batches, fetched = await read_log(broker, topic, partition)
+    records = [record for one in batches for record in one.records()]
+    received = [(record.value or b"").decode("utf-8", "replace") for record in records]
+    if received != list(values):
+        raise fetched.failed(
+            "records", f"values {shown(list(values))} in the partition", f"values {shown(received)}"
+        )
 
 
 async def list_offset(

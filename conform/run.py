@@ -61,7 +61,7 @@ class Suite:
     _probing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, checks: Sequence[Check]) -> AsyncIterator[Verdict]:
-        """Run checks, and yield verdicts as they are reached.
+        """Run checks, and yield verdicts as they are reached: first side by side, then those that run alone.
 
         Raises:
             CannotRun: the broker can't be reached, or does not answer ApiVersions.
@@ -73,18 +73,21 @@ class Suite:
             async with slots:
                 return await self._verdict(number, check)
 
+        numbered = list(enumerate(checks))
         tasks = [
-            asyncio.create_task(together(number, check)) for number, check in enumerate(checks)
+            asyncio.create_task(together(number, check))
+            for number, check in numbered
+            if not check.alone
         ]
-        suspects = []
+        later = [(number, check) for number, check in numbered if check.alone]
         try:
             for task in asyncio.as_completed(tasks):
                 result = await task
                 if isinstance(result, Verdict):
                     yield result
                 else:
-                    suspects.append(result)
-            for number, check in enumerate(suspects, len(checks)):
+                    later.append((len(checks) + len(later), result))
+            for number, check in later:
                 result = await self._verdict(number, check, alone=True)
                 if isinstance(result, Verdict):
                     yield result

@@ -181,11 +181,13 @@ async def type_and_documentation(broker: Broker) -> None:
 async def set_and_delete(broker: Broker) -> None:
     """SET changes a config, and DELETE restores its default."""
     topic = await broker.topic()
-    default = _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms")["value"]
-    (await _alter(broker, topic, ("retention.ms", SET, "123456"))).expect(error_code="NONE")
-    await _becomes(broker, topic, "retention.ms", "123456")
-    (await _alter(broker, topic, ("retention.ms", DELETE, None))).expect(error_code="NONE")
-    await _becomes(broker, topic, "retention.ms", default)
+    default = _config(await _describe(broker, topic, ["max.message.bytes"]), "max.message.bytes")[
+        "value"
+    ]
+    (await _alter(broker, topic, ("max.message.bytes", SET, "123456"))).expect(error_code="NONE")
+    await _becomes(broker, topic, "max.message.bytes", "123456")
+    (await _alter(broker, topic, ("max.message.bytes", DELETE, None))).expect(error_code="NONE")
+    await _becomes(broker, topic, "max.message.bytes", default)
 
 
 @check("configs/append", "KIP-339", needs=CHANGES)

@@ -27,7 +27,6 @@ from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Level, Verdict
 from barnabas.nearest import did_you_mean
 from barnabas.peers.ownership import OPTION, is_loopback
-from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 ALL = (*CHECKS, *SERVED)
@@ -106,7 +105,7 @@ def _end(report: Report, output: Output) -> int:
         output.line(f"{area:<28} {passed:>4}/{total}")
     output.note(
         f"{report.target}: {report.count('pass')} passed, {report.count('fail')} failed "
-        f"({plural(len(report.failures), 'failure')} that count), {report.count('skipped')} skipped, "
+        f"({len(report.failures)} counted), {report.count('skipped')} skipped, "
         f"{report.count('error')} not carried out"
     )
     if report.failures:

@@ -76,13 +76,13 @@ WRONG: Final[dict[str, Wrong]] = {
     "isolation/uncommitted-lists-none": with_fields(
         "Fetch", -1, {"responses[0].partitions[0].aborted_transactions": []}
     ),
-    "isolation/markers": with_fields("Fetch", 1, {"responses[0].partitions[0].records": b""}),
+    "isolation/markers": with_fields("Fetch", -1, {"responses[0].partitions[0].records": b""}),
     "isolation/interleaved": with_fields(
         "Fetch", 0, {"responses[0].partitions[0].last_stable_offset": 1}
     ),
     "isolation/latest-offset": with_fields("ListOffsets", 1, {"topics[0].partitions[0].offset": 3}),
     "isolation/not-transactional": with_fields(
-        "Fetch", -2, {"responses[0].partitions[0].records": b""}
+        "Fetch", -1, {"responses[0].partitions[0].records": b""}
     ),
     "isolation/offsets-pending": with_fields(
         "OffsetFetch", 0, {"topics[0].partitions[0].committed_offset": 5}

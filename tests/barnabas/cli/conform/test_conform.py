@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.barnabas.cli.command import run
 
-AREAS = "frame,produce"
-"""Areas of which librdkafka's mock cluster fails some checks and passes others."""
+CHECKS = "frame,produce/b*,produce/acks*"
+"""Checks of which librdkafka's mock cluster fails some and passes others: a Produce without records ends it."""
 
 
 def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> N
         "conform",
         bootstrap,
         "--only",
-        AREAS,
+        CHECKS,
         "--json",
         "c.json",
         "--junit",
@@ -44,12 +44,12 @@ def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> N
 
 
 def test_known_failures_do_not_fail_the_run(bootstrap: str, tmp_path: Path) -> None:
-    first = run("conform", bootstrap, "--only", AREAS, "--json", "c.json", cwd=tmp_path)
+    first = run("conform", bootstrap, "--only", CHECKS, "--json", "c.json", cwd=tmp_path)
     assert first.returncode == 1
     rows = json.loads((tmp_path / "c.json").read_text())["checks"]
     known = {row["name"]: "a mock" for row in rows if row["outcome"] == "fail"}
     (tmp_path / "known.yaml").write_text(json.dumps(known))
-    again = run("conform", bootstrap, "--only", AREAS, "--baseline", "known.yaml", cwd=tmp_path)
+    again = run("conform", bootstrap, "--only", CHECKS, "--baseline", "known.yaml", cwd=tmp_path)
     assert again.returncode == 0
     assert "known produce/bad-crc" in again.stdout
 
