@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from barnabas.peers.replay.player import PlayerOptions
-
 if TYPE_CHECKING:
     from barnabas.captures.kafka.exchange import Exchange
     from barnabas.peers.replay.connection import Address, LiveConnection
@@ -91,7 +89,7 @@ async def _replayed(recorded: Sequence[Seen], bootstrap: str, ignore: tuple[str,
     from barnabas.peers.replay.cluster import LiveCluster
     from barnabas.peers.replay.connection import LiveConnection
     from barnabas.peers.replay.order import in_order, index
-    from barnabas.peers.replay.player import Player
+    from barnabas.peers.replay.player import Player, PlayerOptions
 
     exchanges = list(map(_exchange, recorded))
     indexes = {id(exchange): position for position, exchange in enumerate(exchanges)}

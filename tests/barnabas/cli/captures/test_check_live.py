@@ -84,6 +84,9 @@ def send(bootstrap: str, **settings: Any) -> list[int]:
     return offsets
 
 
+PATIENT = {"message.timeout.ms": 60_000, "socket.timeout.ms": 30_000}
+"""A request that waits for the next one does not time out first."""
+
 IDEMPOTENT = {"enable.idempotence": True}
 
 SLOWLY = """
@@ -108,7 +111,7 @@ def apache(kafka: ApacheCluster) -> str:
 @pytest.mark.parametrize(
     ("scenario", "settings", "speaking"),
     [
-        (rule("{reorder: {swap: 1, at_most: 10s}}"), {}, {"order"}),
+        (rule("{reorder: {swap: 1, at_most: 10s}}"), PATIENT, {"order"}),
         (rule("{respond: {error: NOT_ENOUGH_REPLICAS}}"), {}, {"order"}),
         (rule("{drop: {selective: true}}"), {}, {"order", "responses"}),
         (rule("{delay: 100ms}"), {}, set()),

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.barnabas.cli.command import run
 
 CHECKS = "frame,produce/b*,produce/acks*"
-"""Checks of which librdkafka's mock cluster fails some and passes others: a Produce without records ends it."""
+"""librdkafka's mock cluster fails some of these checks; others end it, such as a Produce without records."""
 
 
 def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> None:
