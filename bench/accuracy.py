@@ -114,8 +114,9 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
 
 
 def delay_errors(late: list[float], plain: list[float], delay: float) -> list[float]:
-    """Return the error of each delayed round trip, in seconds: its time less the median without delay and the
-    delay.
+    """Return the error of each delayed round trip, in seconds.
+
+    The error is its time less the median without delay and less the delay.
 
     >>> delay_errors([0.0215], [0.001, 0.001, 0.007], 0.02)
     [0.0005]

@@ -131,8 +131,9 @@ ALIASES: Final = {"topic_authorized_operations": "authorized_operations"}
 
 
 def differs(mine: Any, other: Any, path: str = "") -> str | None:
-    """Describe the first difference of two decoded values, whatever classes hold their fields; None if they
-    agree.
+    """Describe the first difference of two decoded values; None if they agree.
+
+    Classes that hold the fields do not matter.
 
     >>> differs({"a": [1, b"x"]}, {"a": (1, memoryview(b"x"))})
     >>> differs({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]})

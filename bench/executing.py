@@ -1,9 +1,9 @@
-"""How many cases a second a target takes: the embedded cluster, Kafka 3.9.1, our own decoder; and how many a
-campaign has of Kafka 4.3.1, as they come: made, of all APIs, judged, with hunts for whom to blame.
+"""Cases a second of fuzz targets: the embedded cluster, Kafka 3.9.1, our own decoder, a campaign on 4.3.1.
 
-Else cases are made before the clock starts. Those that end or park their connection cost a new one, so
-they are counted apart: `surviving` cases are those of which two first runs showed that they are answered (who
-joins a group is answered once, and parked when it comes again).
+The campaign's cases are of all APIs; its time includes building, judging and finding the case that caused a
+failure. The other targets get cases that were built before the clock starts. Cases that close or block their
+connection cost a new one, so they are counted apart: `surviving` cases were answered in two first runs (a
+JoinGroup is answered once, and waits when it is sent again).
 """
 
 from __future__ import annotations

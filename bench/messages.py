@@ -34,6 +34,7 @@ def fetched(partitions: int, records: int) -> Values:
     """Return a Fetch response (v13 or newer) of one topic.
 
     Args:
+        partitions: how many.
         records: bytes of record batches for each partition.
     """
     offsets = {"high_watermark": 1000, "last_stable_offset": 1000, "log_start_offset": 0}

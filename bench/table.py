@@ -52,6 +52,8 @@ def plain_table(title: str, caption: str = "", columns: Iterable[str] = ()) -> T
     """Return an empty table that fits 80 columns better than rich's own.
 
     Args:
+        title: the line above.
+        caption: the line below.
         columns: the heading of the row's name, then those of the figures.
     """
     made = Table(

@@ -106,9 +106,9 @@ class Broker:
         The broker keeps records of any age, since checks write fixed timestamps (`logs.TIME_MS`).
         """
         name = self.name("topic")
-        kept = {"retention.ms": "-1"} if "CreateTopics" in self.versions else {}
+        defaults = {"retention.ms": "-1"} if "CreateTopics" in self.versions else {}
         given = {key.replace("_", "."): value for key, value in configs.items()}
-        await self.create(name, partitions, kept | given)
+        await self.create(name, partitions, defaults | given)
         return name
 
     async def create(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
@@ -133,14 +133,14 @@ class Broker:
 
     async def _served(self, topic: str) -> bool:
         """Return whether all partitions have leaders that answer ListOffsets."""
-        found = (await self.metadata(topic)).at("topics[0]")
-        if found["error_code"] != "NONE" or any(
-            row["leader_id"] < 0 for row in found["partitions"]
+        described = (await self.metadata(topic)).at("topics[0]")
+        if described["error_code"] != "NONE" or any(
+            row["leader_id"] < 0 for row in described["partitions"]
         ):
             return False
         if "ListOffsets" not in self.versions:
             return True
-        for row in found["partitions"]:
+        for row in described["partitions"]:
             partition = row["partition_index"]
             response = await (await self.leader(topic, partition)).send(
                 "ListOffsets",

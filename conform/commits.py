@@ -41,7 +41,11 @@ async def commit_fields(
     """Return the body of an OffsetCommit of partitions of a topic, from outside of the group.
 
     Args:
+        broker: the broker.
+        group: the group's id.
+        topic: the topic's name.
         offsets: partition -> offset.
+        version: the version of OffsetCommit.
         row: other fields of each partition.
     """
     rows = [
@@ -76,6 +80,10 @@ async def commit(
     """Commit an offset of partition 0, or offsets by partition. Return the topic's part of the response.
 
     Args:
+        broker: the broker.
+        group: the group's id.
+        topic: the topic's name.
+        offsets: the offset of partition 0, or partition -> offset.
         version: the newest offered, if absent.
         member: fields that name a member of the group, if the commit comes from one.
         row: other fields of each partition.
@@ -100,6 +108,8 @@ async def fetch_offsets(
     """Fetch committed offsets, and return the group's part of the response.
 
     Args:
+        broker: the broker.
+        group: the group's id.
         topics: topic -> partitions; None: all that are committed.
         version: the newest offered, if absent.
         require_stable: refuse offsets of open transactions.

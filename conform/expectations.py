@@ -99,7 +99,7 @@ def matches(expected: Any, value: Any) -> bool:
         return expected.holds(value)
     if isinstance(expected, Mapping):
         return isinstance(value, Mapping) and all(
-            matches(wanted, value.get(name, MISSING)) for name, wanted in expected.items()
+            matches(field, value.get(name, MISSING)) for name, field in expected.items()
         )
     return bool(type(expected) is type(value) and expected == value)
 

@@ -152,7 +152,7 @@ def records_of(partition: Response) -> list[Record]:
     """Return the records in a partition's part of a Fetch response. Raises Failed if they are unreadable."""
     data = partition["records"]
     try:
-        return [record for one in read(data or b"") for record in one.records()]
+        return [record for each in read(data or b"") for record in each.records()]
     except ValueError as problem:
         raise partition.failed("records", "readable record batches", str(problem)) from None
 
@@ -184,7 +184,7 @@ async def read_log(broker: Broker, topic: str, partition: int = 0) -> tuple[list
             return batches, response
         fetched = response.at(FETCHED).expect(error_code="NONE")
         records_of(fetched)
-        following = [one for one in read(fetched["records"] or b"") if one.last_offset >= offset]
+        following = [each for each in read(fetched["records"] or b"") if each.last_offset >= offset]
         batches += following
         if not following or 0 < fetched["high_watermark"] <= following[-1].last_offset + 1:
             return batches, fetched
@@ -193,7 +193,7 @@ async def read_log(broker: Broker, topic: str, partition: int = 0) -> tuple[list
 async def expect_log(broker: Broker, topic: str, *values: str, partition: int = 0) -> None:
     """Expect that a partition holds records with these values. Raises Failed."""
     batches, fetched = await read_log(broker, topic, partition)
-    records = [record for one in batches for record in one.records()]
+    records = [record for each in batches for record in each.records()]
     received = [(record.value or b"").decode("utf-8", "replace") for record in records]
     if received != list(values):
         raise fetched.failed(

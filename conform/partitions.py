@@ -127,7 +127,7 @@ def parts(response: Response, path: str, index: str) -> Parts:
         path: the array's path.
         index: the field with the partition's number.
     """
-    found = Parts(response, path)
+    parts = Parts(response, path)
     for at, row in enumerate(response[path]):
-        found[row[index]] = response.at(f"{path}[{at}]")
-    return found
+        parts[row[index]] = response.at(f"{path}[{at}]")
+    return parts

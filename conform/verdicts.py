@@ -10,7 +10,7 @@ Outcome = Literal["pass", "fail", "skipped", "error"]
 
 
 class Level(IntEnum):
-    """How binding a requirement is."""
+    """The level of a requirement: whether it must, should or may be met."""
 
     MUST = 0
     """A KIP, a message definition or the protocol guide demands it, or clients depend on it."""

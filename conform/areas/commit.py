@@ -166,7 +166,7 @@ async def response_complete(broker: Broker) -> None:
     needs=COMMITS,
 )
 async def pipelined(broker: Broker) -> None:
-    """Of ten commits that are sent without waiting for responses the last one is kept."""
+    """The last of ten commits that are sent without waiting for responses is kept."""
     group, topic = broker.name("group"), await broker.topic()
     version = broker.version("OffsetCommit", 2)
     connection = await broker.coordinator(group, fresh=True)

@@ -87,7 +87,7 @@ async def nobody_in_live_group(broker: Broker) -> None:
     needs=COMMITS,
 )
 async def unknown_group_generation(broker: Broker) -> None:
-    """In an unknown group a generation gets ILLEGAL_GENERATION; from v9 on also GROUP_ID_NOT_FOUND."""
+    """A generation gets ILLEGAL_GENERATION in an unknown group; from v9 on also GROUP_ID_NOT_FOUND."""
     newest = broker.version("OffsetCommit", 2)
     topic = await broker.topic()
     fields = {"member_id": "stranger", "generation_id_or_member_epoch": 3}

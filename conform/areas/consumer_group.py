@@ -223,8 +223,8 @@ async def epoch_invalid(broker: Broker) -> None:
 async def leave(broker: Broker) -> None:
     """A member leaves with epoch -1, and the others get its partitions."""
     first, second = await consumer_pair(broker, await broker.topic(2))
-    left = await second.try_heartbeat(member_epoch=LEAVE)
-    left.expect(error_code="NONE", member_epoch=LEAVE)
+    leave = await second.try_heartbeat(member_epoch=LEAVE)
+    leave.expect(error_code="NONE", member_epoch=LEAVE)
     await first.until_assigned(2)
     again = await second.try_heartbeat()
     again.expect(error_code="UNKNOWN_MEMBER_ID")

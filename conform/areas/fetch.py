@@ -174,7 +174,7 @@ async def down_conversion(broker: Broker) -> None:
     (await produce(broker, topic, data)).expect(error_code="NONE")
     fetched = await fetch(broker, topic, 0, version=version)
     expect_values(fetched, "v")
-    magics = [one.magic for one in read(fetched["records"])]
+    magics = [each.magic for each in read(fetched["records"])]
     if magics != [1]:
         raise fetched.failed("records", "one message of magic 1", f"magic {magics}")
 

@@ -55,7 +55,7 @@ async def member_id_required(broker: Broker) -> None:
     needs=MEMBERS,
 )
 async def leader_gets_members(broker: Broker) -> None:
-    """Of two members the leader gets the list of both, and the other one gets an empty list."""
+    """The leader of two members gets the list of both, and the other member gets an empty list."""
     first = await only_member(broker, broker.name("group"))
     second = await new_member(broker, first.group)
     await second.request_join()

@@ -103,7 +103,7 @@ async def protocol_voted(broker: Broker) -> None:
     needs=MEMBERS,
 )
 async def protocol_preferred(broker: Broker) -> None:
-    """Of the protocols that all members support, the one that most members prefer is chosen."""
+    """The coordinator chooses the protocol that most members prefer, of those that all support."""
     both = {"b": subscription(), "a": subscription()}
     first = await only_member(broker, broker.name("group"), protocols=both)
     second = await new_member(broker, first.group, protocols=both)

@@ -181,7 +181,7 @@ async def leave_several(broker: Broker) -> None:
     needs=LEAVING,
 )
 async def leave_rebalances(broker: Broker) -> None:
-    """When a member leaves, the others get REBALANCE_IN_PROGRESS and form a new generation without it."""
+    """The members that remain get REBALANCE_IN_PROGRESS when one leaves, and form a new generation."""
     leader, follower = await pair(broker, broker.name("group"))
     before = leader.generation
     (await leader.leave()).expect(error_code="NONE")

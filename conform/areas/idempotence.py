@@ -162,7 +162,7 @@ async def ids_kept(broker: Broker) -> None:
     for sequence in range(3):
         await producer.sent(sequence, "a")
     batches, fetched = await read_log(broker, producer.topic)
-    received = [(one.producer_id, one.producer_epoch, one.base_sequence) for one in batches]
+    received = [(each.producer_id, each.producer_epoch, each.base_sequence) for each in batches]
     expected = [(producer.id, 0, sequence) for sequence in range(3)]
     if received != expected:
         raise fetched.failed("records", f"id, epoch, sequence {expected}", f"{received}")

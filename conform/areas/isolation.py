@@ -22,7 +22,7 @@ COMMITTED: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a consumer with read_committed reads of a partition, from its start to the last stable offset."""
+    """Records of a partition from its start to the last stable offset, read with read_committed."""
 
     part: Response
     """The last response."""

@@ -54,7 +54,7 @@ async def empty_is_none(broker: Broker) -> None:
 
 @check("metadata/v0-empty-is-all", "MetadataRequest.json, topics")
 async def v0_empty_is_all(broker: Broker) -> None:
-    """In v0 a request with an empty list of topics returns all topics."""
+    """A v0 request with an empty list of topics returns all topics."""
     version = broker.version("Metadata", 0, 0)
     topic = await broker.topic()
     response = await broker.send("Metadata", version, topics=[])

@@ -48,7 +48,7 @@ async def log_append_time(broker: Broker) -> None:
     fetched = await fetch(broker, topic, 0)
     batches = list(read(fetched["records"]))
     received = {
-        (record.timestamp, one.timestamp_type) for one in batches for record in one.records()
+        (record.timestamp, each.timestamp_type) for each in batches for record in each.records()
     }
     expected = {(stored["log_append_time_ms"], "LogAppendTime")}
     if received != expected:
@@ -81,7 +81,7 @@ async def expect_kept(broker: Broker, codec: str) -> None:
     )
     fetched = await fetch(broker, topic, 0)
     expect_values(fetched, *VALUES)
-    codecs = [one.compression for one in read(fetched["records"])]
+    codecs = [each.compression for each in read(fetched["records"])]
     if codecs != [codec]:
         raise fetched.failed("records", f"one batch of {codec}", f"{codecs}")
 
@@ -130,7 +130,7 @@ async def topic_compression(broker: Broker) -> None:
     (await produce(broker, topic, batch(*VALUES, compression="lz4"))).expect(error_code="NONE")
     await expect_log(broker, topic, *VALUES, *VALUES)
     batches, fetched = await read_log(broker, topic)
-    codecs = [one.compression for one in batches]
+    codecs = [each.compression for each in batches]
     if codecs != ["gzip", "gzip"]:
         raise fetched.failed("records", "two batches of gzip", f"{codecs}")
 
@@ -144,7 +144,7 @@ async def topic_uncompressed(broker: Broker) -> None:
     (await produce(broker, topic, batch(*VALUES, compression="gzip"))).expect(error_code="NONE")
     fetched = await fetch(broker, topic, 0)
     expect_values(fetched, *VALUES)
-    codecs = [one.compression for one in read(fetched["records"])]
+    codecs = [each.compression for each in read(fetched["records"])]
     if codecs != ["none"]:
         raise fetched.failed("records", "one uncompressed batch", f"{codecs}")
 

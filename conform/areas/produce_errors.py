@@ -102,7 +102,7 @@ async def unknown_topic_id(broker: Broker) -> None:
     needs={"Produce": 3, "Fetch": 4},
 )
 async def partial_failure(broker: Broker) -> None:
-    """In one Produce, an error of a partition does not keep the broker from storing the others' records."""
+    """An error of a partition does not keep the broker from storing the records of others in one Produce."""
     topic = await broker.topic()
     leader = await broker.leader(topic)
     stored = await produce_all(broker, topic, {99: batch("a"), 0: batch("b")}, on=leader)

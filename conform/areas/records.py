@@ -101,7 +101,7 @@ async def offsets_contiguous(broker: Broker) -> None:
     for count in (1, 3, 2, 4):
         await produced(broker, topic, *"abcd"[:count])
     batches, fetched = await read_log(broker, topic)
-    received = [record.offset for one in batches for record in one.records()]
+    received = [record.offset for each in batches for record in each.records()]
     if received != list(range(10)):
         raise fetched.failed("records", "offsets 0 to 9", f"{received}")
 
@@ -126,9 +126,9 @@ async def checksum(broker: Broker) -> None:
     await produced(broker, topic, "c", compression="lz4")
     await expect_log(broker, topic, "a", "b", "c")
     batches, fetched = await read_log(broker, topic)
-    for one in batches:
-        if not one.crc_ok:
-            raise fetched.failed("records", f"checksum {one.computed_crc}", f"{one.crc}")
+    for each in batches:
+        if not each.crc_ok:
+            raise fetched.failed("records", f"checksum {each.computed_crc}", f"{each.crc}")
 
 
 @check("records/thousand", "DefaultRecordBatch", needs=NEEDS)

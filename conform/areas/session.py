@@ -158,13 +158,13 @@ async def replaced(broker: Broker) -> None:
 async def two(broker: Broker) -> None:
     """Two sessions of one connection have their own partitions and epochs."""
     topic, (first, second), leader = await together(broker)
-    one = await open_session(broker, topic, leader, {first: 0})
+    first_session = await open_session(broker, topic, leader, {first: 0})
     other = await open_session(broker, topic, leader, {second: 0})
     for partition in (first, second):
         await produce(broker, topic, batch("a"), partition=partition)
-    expect_partitions(await one.fetch({}), first)
+    expect_partitions(await first_session.fetch({}), first)
     expect_partitions(await other.fetch({}), second)
-    (await one.fetch({first: 1}, max_wait_ms=0)).expect(error_code="NONE")
+    (await first_session.fetch({first: 1}, max_wait_ms=0)).expect(error_code="NONE")
 
 
 @check("session/other-connection", "KIP-227; FetchManager", level=SHOULD, needs=NEEDS)
