@@ -61,6 +61,7 @@ NO_ACTION: Final[Mapping[str, Mapping[str, Any]]] = {
     "Fetch": {"replica_id": -1, "session_epoch": -1, "max_wait_ms": 0},
     "FetchSnapshot": {"cluster_id": ELSEWHERE},
     "ListOffsets": {"replica_id": -1},
+    "OffsetFetch": {"group_id": NO_ID, "groups": [{"group_id": NO_ID, "topics": []}]},
     "OffsetForLeaderEpoch": {"replica_id": -1},
     "Produce": {"acks": -1},
     "RemoveRaftVoter": {"cluster_id": ELSEWHERE, "voter_id": NOBODY},
@@ -70,7 +71,7 @@ NO_ACTION: Final[Mapping[str, Mapping[str, Any]]] = {
     "UpdateRaftVoter": {"cluster_id": ELSEWHERE, "voter_id": NOBODY},
     "Vote": {"cluster_id": ELSEWHERE},
 }
-"""Fields without which a request could act on the cluster, or would not be valid."""
+"""Fields without which a request could act on the cluster, or Apache Kafka does not answer it."""
 
 OLDEST: Final = {"Produce": {"Produce": 3}}
 """Kafka 4 offers Produce v0 to v2 for librdkafka, and closes connections that use them (KAFKA-18659)."""
