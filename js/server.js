@@ -18,7 +18,7 @@ async function start() {
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const failed = once(child, 'error').then(([problem]) => {
-    throw new Error(`barnabas can't be started (pip install 'barnabas[control,peers]'): ${problem.message}`)
+    throw new Error(`barnabas can't be started (install barnabas with the extras 'control,peers'): ${problem.message}`)
   })
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`barnabas was not ready: exit code ${code}`)

@@ -26,13 +26,13 @@ PEERS: Final = (
         "embedded",
         "barnabas.peers.embedded",
         "librdkafka's mock cluster in this process: real TCP, about 24 APIs, nothing to install",
-        "pip install 'barnabas[peers]'",
+        "install barnabas with the extra 'peers'",
     ),
     Peer(
         "apache",
         "barnabas.peers.apache",
         "Apache Kafka itself in any version since 0.8.2, as apache:VERSION; downloaded on first use",
-        "pip install 'barnabas[apache]'",
+        "install barnabas with the extra 'apache'",
     ),
 )
 """The kinds that are part of barnabas; packages may add others (`barnabas.cli.peers.kinds`)."""

@@ -134,7 +134,8 @@ def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:
         import zstandard
     except ImportError:
         raise CaptureError(
-            0, "compressed by zstd, which needs: pip install 'barnabas[capture]'"
+            0,
+            "compressed by zstd, which needs a package: install barnabas with the extra 'capture'",
         ) from None
     stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
         file, read_across_frames=True

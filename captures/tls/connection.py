@@ -38,7 +38,9 @@ OTHER_KEYS: Final = "the logged keys do not match"
 DAMAGED: Final = "a damaged record"
 RENEGOTIATED: Final = "keys changed by renegotiation"
 LOST: Final = "no record matches after a gap"
-NO_CRYPTOGRAPHY: Final = "the package cryptography is missing: pip install 'barnabas[capture]'"
+NO_CRYPTOGRAPHY: Final = (
+    "the package cryptography is missing: install barnabas with the extra 'capture'"
+)
 
 _HELLO_LIMIT: Final = 1 << 16
 """Bytes of the longest hello."""

@@ -10,6 +10,6 @@ from barnabas.designs.brokers.start import start_design
 
 KIND: Final = BrokerKind(
     "the consumer rewrite of 0.9 that never shipped: each broker a process, on ZooKeeper",
-    "pip install 'barnabas[apache,zookeeper]'",
+    "install barnabas with the extras 'apache,zookeeper'",
     partial(start_design, "rewrite"),
 )

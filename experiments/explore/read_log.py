@@ -19,7 +19,7 @@ PATIENCE: Final = 10.0
 SETTLE: Final = 3.0
 """Seconds to wait for the outcome of open transactions."""
 
-NEEDS: Final = "pip install 'barnabas[peers]'"
+NEEDS: Final = "install barnabas with the extra 'peers'"
 
 COMMON: Final[dict[str, Any]] = {"client.id": "barnabas-log", "log_level": 0}
 

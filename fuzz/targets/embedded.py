@@ -29,7 +29,9 @@ LAST_WORDS: Final = 4000
 
 def _mock() -> Program:
     if importlib.util.find_spec("confluent_kafka") is None:
-        raise CannotRun("the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'")
+        raise CannotRun(
+            "the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers'"
+        )
     line = [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC]
     return Program(line, {"PYTHONPATH": str(ROOT)})
 

@@ -51,7 +51,7 @@ func start() (ready, error) {
 		return ready{}, err
 	}
 	if err := process.Start(); err != nil {
-		return ready{}, fmt.Errorf("barnabas can't be started (pip install 'barnabas[control,peers]'): %w", err)
+		return ready{}, fmt.Errorf("barnabas can't be started (install barnabas with the extras 'control,peers'): %w", err)
 	}
 	reader := bufio.NewReader(out)
 	line, err := reader.ReadBytes('\n')

@@ -73,7 +73,7 @@ def _download(coordinates: Sequence[str]) -> tuple[Path, ...]:
         from jgo.parse import Coordinate
     except ImportError:
         raise UnavailableError(
-            "real brokers are downloaded with jgo: pip install 'barnabas[apache]'"
+            "real brokers are downloaded with jgo: install barnabas with the extra 'apache'"
         ) from None
     context = MavenContext(resolver=PythonResolver(), repo_cache=repository(), local_repos=[])
     dependencies = [

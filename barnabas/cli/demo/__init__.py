@@ -45,7 +45,7 @@ def demo(capture: Path) -> int:
         import confluent_kafka  # noqa: F401
     except ImportError as problem:
         raise Trouble(
-            f"the demo needs two Kafka clients: pip install 'barnabas[demo]' ({problem})",
+            f"the demo needs two Kafka clients: install barnabas with the extra 'demo' ({problem})",
             COULD_NOT_RUN,
         ) from None
     exchanges: list[Exchange] = []

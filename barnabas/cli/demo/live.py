@@ -30,7 +30,9 @@ STOP: Final = 10.0
 def live_demo(page: Address, capture: Path | None) -> int:
     """Run until a signal ends it; return the exit code. Raises Trouble."""
     if importlib.util.find_spec("confluent_kafka") is None:
-        raise Trouble("the demo needs a Kafka client: pip install 'barnabas[demo]'", COULD_NOT_RUN)
+        raise Trouble(
+            "the demo needs a Kafka client: install barnabas with the extra 'demo'", COULD_NOT_RUN
+        )
     with contextlib.ExitStack() as at_end:
         output_lines = at_end.enter_context(_process("barnabas", "peers", "start", "embedded"))
         ready = output_lines.readline()

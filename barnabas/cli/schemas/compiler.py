@@ -46,7 +46,9 @@ def compiled(kind: str, text: str, references: Mapping[str, str]) -> Schema:
             try:
                 from barnabas.captures.values.protobuf import protobuf_reader
             except ImportError:
-                raise Unread("Protobuf needs packages: pip install 'barnabas[schemas]'") from None
+                raise Unread(
+                    "Protobuf needs packages: install barnabas with the extra 'schemas'"
+                ) from None
             files = {**references, MAIN: text}
             return Schema("protobuf", protobuf_reader(_descriptors(files, MAIN), MAIN))
     raise Unread(f"of a kind that is not known: {kind[:50]!r}")
@@ -108,5 +110,5 @@ def _well_known() -> Path:
 
     spec = importlib.util.find_spec("grpc_tools")
     if spec is None or spec.origin is None:
-        raise Unread("Protobuf needs packages: pip install 'barnabas[schemas]'")
+        raise Unread("Protobuf needs packages: install barnabas with the extra 'schemas'")
     return Path(spec.origin).parent / "_proto"

@@ -97,7 +97,7 @@ class ProcessCluster:
     def __enter__(self) -> Self:
         if importlib.util.find_spec("kazoo") is None:
             raise UnavailableError(
-                f"brokers of {self.design} need kazoo: pip install 'barnabas[zookeeper]'"
+                f"brokers of {self.design} need kazoo: install barnabas with the extra 'zookeeper'"
             )
         for node in range(1, self._count + 1):
             self._bindable(node)

@@ -1,4 +1,4 @@
-"""The registry and the election on a real ZooKeeper, through kazoo (`pip install 'barnabas[zookeeper]'`).
+"""The registry and the election on a real ZooKeeper, through kazoo (extra `zookeeper`).
 
     client = KazooClient("127.0.0.1:2181"); client.start()
     registry, elector = ZooKeeperRegistry(client), ZooKeeperElector(client, "/election")

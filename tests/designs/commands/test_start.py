@@ -119,7 +119,7 @@ def closes(address: str, data: bytes) -> bool:
 @pytest.mark.needs_apache("3.9.1")
 @pytest.mark.parametrize("design", ["rewrite", "central"])
 def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(design: str) -> None:
-    pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+    pytest.importorskip("kazoo", reason="needs kazoo (install barnabas with the extra 'zookeeper')")
     news: queue.Queue[None] = queue.Queue()
 
     notes: list[str] = []

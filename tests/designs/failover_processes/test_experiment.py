@@ -39,7 +39,7 @@ def test_consumers_have_a_coordinator_again_when_the_last_one_is_answered_by_ano
 @pytest.mark.needs_apache("3.9.1")
 @pytest.mark.timeout(300)
 def test_the_short_form_is_run_and_written_and_no_record_is_lost(tmp_path: Path) -> None:
-    pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+    pytest.importorskip("kazoo", reason="needs kazoo (install barnabas with the extra 'zookeeper')")
     run("failover-processes", tmp_path, short=True)
     runs = json.loads((tmp_path / "failover-processes.json").read_text())["measured"]["runs"]
     assert [(one["design"], one["kind"]) for one in runs] == [

@@ -156,7 +156,7 @@ def test_no_network_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_jgo_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jgo.maven", None)
-    with pytest.raises(UnavailableError, match=r"pip install 'barnabas\[apache\]'"):
+    with pytest.raises(UnavailableError, match=r"barnabas with the extra 'apache'"):
         class_path([ONE])
 
 

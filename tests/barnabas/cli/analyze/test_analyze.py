@@ -201,7 +201,7 @@ def test_without_pyspark_what_to_install_is_said(
 ) -> None:
     monkeypatch.setattr(session, "INSTALLED", ("pyspark_that_nobody_has",))
     found = trouble(asked(CAPTURE, tmp_path))
-    assert str(found).endswith("pip install 'barnabas[spark]'")
+    assert str(found).endswith("install barnabas with the extra 'spark'")
     assert found.code == COULD_NOT_RUN
 
 

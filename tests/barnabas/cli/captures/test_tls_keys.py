@@ -99,6 +99,6 @@ def test_no_key_log_and_one_that_is_too_large(keys: Path, monkeypatch: pytest.Mo
 def test_without_the_package(capture: Path, keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    with pytest.raises(Trouble, match=r"pip install 'barnabas\[capture\]'") as caught:
+    with pytest.raises(Trouble, match=r"barnabas with the extra 'capture'") as caught:
         read_keys(keys)
     assert caught.value.code == COULD_NOT_RUN

@@ -42,7 +42,7 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
         "start": "embedded",
         "version": None,
         "modes": [],
-        "needs": "pip install 'barnabas[peers]'",
+        "needs": "install barnabas with the extra 'peers'",
     }
     by_version = {row["version"]: row for row in rows}
     assert by_version["3.9.1"]["modes"] == ["kraft", "zookeeper"]

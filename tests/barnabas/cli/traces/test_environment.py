@@ -130,6 +130,6 @@ def test_what_the_sdk_raises_or_logs_is_one_line(command: str, name: str, said: 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, trace_exporter.__name__, None)
-    with pytest.raises(Trouble, match=r"pip install 'barnabas\[otlp\]'") as problem:
+    with pytest.raises(Trouble, match=r"barnabas with the extra 'otlp'") as problem:
         check_environment({}, ENDPOINT)
     assert problem.value.code == COULD_NOT_RUN

@@ -27,7 +27,7 @@ from barnabas.designs.protocol_guide.client_0_8 import Client, Error, Message
 from barnabas.peers.apache.keeper import ZooKeeper
 from tests.waiting import SOON, until
 
-pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+pytest.importorskip("kazoo", reason="needs kazoo (install barnabas with the extra 'zookeeper')")
 
 pytestmark = [
     pytest.mark.needs_apache("3.9.1"),

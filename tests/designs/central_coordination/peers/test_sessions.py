@@ -19,7 +19,7 @@ from barnabas.peers.apache.keeper import ZooKeeper
 from tests.waiting import SOON, eventually
 
 kazoo_client = pytest.importorskip(
-    "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
+    "kazoo.client", reason="needs kazoo (install barnabas with the extra 'zookeeper')"
 )
 
 pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]

@@ -29,7 +29,7 @@ record Server(String control, String token, String bootstrap) {
                 one = start();
             } catch (IOException problem) {
                 throw new UncheckedIOException(
-                        "barnabas can't be started (pip install 'barnabas[control,peers]')", problem);
+                        "barnabas can't be started (install barnabas with the extras 'control,peers')", problem);
             }
         }
         return one;
