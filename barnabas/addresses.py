@@ -29,10 +29,10 @@ def parse_address(
     host = host_in(host)
     number, quoted = port_in(port), _shown(text)
     if not host or number is None or not (number or zero):
-        raise Trouble(f"{quoted!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
+        raise Trouble(f"{quoted!r} is not an address: expected HOST:PORT, e.g. localhost:9092")
     problem = _problem(host, number or 1)
     if problem:
-        raise Trouble(f"{quoted!r} is no address: {problem}")
+        raise Trouble(f"{quoted!r} is not an address: {problem}")
     return host, number
 
 
@@ -91,7 +91,7 @@ def parse_servers(text: str, *, zero: bool = False) -> list[tuple[str, int]]:
         if part.strip()
     ]
     if not addresses:
-        raise Trouble("no bootstrap server: HOST:PORT is expected, e.g. localhost:9092")
+        raise Trouble("no bootstrap server: expected HOST:PORT, e.g. localhost:9092")
     return addresses
 
 
@@ -108,4 +108,4 @@ def parse_ports(text: str) -> range:
     low, high = port_in(first), port_in(last)
     if low and high and low <= high:
         return range(low, high + 1)
-    raise Trouble(f"{_shown(text)!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")
+    raise Trouble(f"{_shown(text)!r} is not a range of ports: expected FIRST-LAST, e.g. 9093-9192")

@@ -81,7 +81,7 @@ class Client:
         try:
             return json.loads(self.text(method, path, body))
         except ValueError:
-            raise Unreachable(f"what answers at {self._where} is no proxy") from None
+            raise Unreachable(f"what answers at {self._where} is not a proxy") from None
 
     def events(self, path: str) -> Iterator[tuple[str, Any]]:
         """Yield server-sent events, (name, data), until the event `end`. Raises Refused or Unreachable."""

@@ -57,7 +57,7 @@ def load(who: str, reference: str) -> Any:
         raise Trouble(f"{who}: packages register {reference}; uninstall all but one")
     module_name, _, name = reference.partition(":")
     if not module_name or not name:
-        raise Trouble(f"{who}: {reference!r} is no reference; write module:NAME")
+        raise Trouble(f"{who}: {reference!r} is not a reference: write module:NAME")
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as problem:  # noqa: BLE001 - a plug-in may raise anything

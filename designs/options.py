@@ -48,7 +48,7 @@ def whole(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str) or not value.strip().removeprefix("-").isdecimal():
-        raise ValueError(f"{value!r} is no whole number")
+        raise ValueError(f"{value!r} is not a whole number")
     return int(value)
 
 
@@ -62,6 +62,6 @@ def addresses(value: object) -> tuple[tuple[str, int], ...]:
     for text in str(value).split(","):
         address = address_in(text.strip())
         if address is None:
-            raise ValueError(f"{text.strip()!r} is no host:port, e.g. localhost:9092")
+            raise ValueError(f"{text.strip()!r} is not host:port, e.g. localhost:9092")
         read.append(address)
     return tuple(read)

@@ -25,5 +25,5 @@ def experiment(name: str) -> Experiment:
         raise LookupError(f"no experiment {name!r}{did_you_mean(name, known)}")
     loaded = load(f"experiment {name}", known[name])
     if not isinstance(loaded, Experiment):
-        raise Trouble(f"experiment {name}: {known[name]} is no barnabas.experiments Experiment")
+        raise Trouble(f"experiment {name}: {known[name]} is not a barnabas.experiments Experiment")
     return loaded

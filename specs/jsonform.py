@@ -49,7 +49,7 @@ def text_uuid(text: str) -> uuid.UUID:
     """
     raw = base64.urlsafe_b64decode(f"{text}==")
     if len(text) != 22 or len(raw) != 16:
-        raise ValueError(f"{text!r} is no uuid of 22 characters")
+        raise ValueError(f"{text!r} is not a uuid of 22 characters")
     return uuid.UUID(bytes=raw)
 
 

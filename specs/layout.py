@@ -170,7 +170,7 @@ def _release(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(number) for number in numbers.split(".")) + ((-1,) if dash else ())
     except ValueError:
-        raise ValueError(f"{text!r} is no release of Kafka; one is e.g. 3.6.2") from None
+        raise ValueError(f"{text!r} is not a release of Kafka, such as 3.6.2") from None
 
 
 def _in_release(kind: Type, release: tuple[int, ...] | None) -> bool:

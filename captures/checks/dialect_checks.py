@@ -24,7 +24,7 @@ def dialect_checks(dialects: Iterable[Dialect]) -> tuple[Check, ...]:
     for dialect in dialects:
         checks = load(f"dialect {dialect.name}", dialect.checks) if dialect.checks else ()
         if not (isinstance(checks, tuple) and all(isinstance(check, Check) for check in checks)):
-            raise Trouble(f"dialect {dialect.name}: {dialect.checks} is no tuple of checks")
+            raise Trouble(f"dialect {dialect.name}: {dialect.checks} is not a tuple of checks")
         loaded += checks
     return tuple(loaded)
 

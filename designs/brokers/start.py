@@ -34,7 +34,7 @@ def topics_of(texts: list[str]) -> dict[str, int]:
         name, colon, number = text.partition(":")
         count = number if colon else str(AUTO_PARTITIONS)
         if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
-            raise Trouble(f"--topic {text}: NAME:PARTITIONS is expected, e.g. t:6")
+            raise Trouble(f"--topic {text}: expected NAME:PARTITIONS, e.g. t:6")
         sendable("--topic", name)
         size = len(path_of(Path(), (name, int(count) - 1)).name)
         if size > NAME_LIMIT:

@@ -121,7 +121,7 @@ def _place(path: Path, cell: str) -> Path:
     """Return the folder of a cell. Raises FolderError for a name that leaves `path`."""
     parts = cell.split("/")
     if len(parts) != 3 or any(part in ("", ".", "..") or "\0" in part for part in parts):
-        raise FolderError(f"{cell!r} is no name of a cell: CLIENT/WORKLOAD/SCENARIO")
+        raise FolderError(f"{cell!r} is not the name of a cell: CLIENT/WORKLOAD/SCENARIO")
     return path / cell
 
 

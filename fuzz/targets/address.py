@@ -55,7 +55,7 @@ def address_of(text: str) -> Address:
     address, has_query, query = text.partition("?")
     host_port = address_in(address)
     if host_port is None:
-        raise Misuse(f"{KIND}:{address}: HOST:PORT is expected, e.g. {KIND}:127.0.0.1:9092")
+        raise Misuse(f"{KIND}:{address}: expected HOST:PORT, e.g. {KIND}:127.0.0.1:9092")
     if not has_query:
         return Address(*host_port)
     options = dict(parse_qsl(query, keep_blank_values=True))

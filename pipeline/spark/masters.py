@@ -78,14 +78,14 @@ def parse_master(text: str | None) -> Master:
     matched = _URL.match(text)
     if matched is None:
         raise ValueError(
-            f"{text} is no master: local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://..."
+            f"{text} is not a master: local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://..."
         )
     connect = matched["scheme"] == "sc"
     addresses = []
     for host_port in matched["hosts"].split(","):
         address = _PORT.fullmatch(host_port)
         if address is None and not connect:
-            raise ValueError(f"{text} is no master: it needs a port, as in spark://HOST:7077")
+            raise ValueError(f"{text} is not a master: it needs a port, as in spark://HOST:7077")
         host, port = (host_port, CONNECT_PORT) if address is None else (address[1], int(address[2]))
         addresses.append((host.strip("[]"), port))
     return Master(text, "connect" if connect else "cluster", tuple(addresses))

@@ -157,7 +157,7 @@ def _taken_apart(value: Any) -> tuple[str, list[Any]]:
     if kind is MethodType and value.__func__ is Pairing.by_correlation_id:
         return "by_correlation_id", [value.__self__]
     if kind not in _NAMES:
-        raise TypeError(f"{kind.__module__}.{kind.__qualname__} is no value of a state")
+        raise TypeError(f"{kind.__module__}.{kind.__qualname__} is not a value of a state")
     content = next((base(value) for base in (tuple, list, dict) if isinstance(value, base)), None)
     state = value.__getstate__()
     if isinstance(state, tuple):  # of __dict__ and of __slots__

@@ -29,7 +29,7 @@ def limit(text: str) -> Limit:
             f"there is no {name!r}: choose from {', '.join(f'quality.{each}' for each in LIMITED)}"
         )
     if not (most.isascii() and most.isdigit()):
-        raise ValueError(f"{most!r} is no number for {name}: 0, 1 ...")
+        raise ValueError(f"{most!r} is not a number for {name}: 0, 1 ...")
     return Limit(column, int(most))
 
 

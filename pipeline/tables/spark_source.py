@@ -319,5 +319,5 @@ def _blob(options: Any) -> Blob:
 def _size(options: Any) -> int:
     size = options.get("size", str(SIZE))
     if not size.isdigit() or int(size) < 1:
-        raise ValueError(f"size {size!r} is no number of bytes")
+        raise ValueError(f"size {size!r} is not a number of bytes")
     return int(size)

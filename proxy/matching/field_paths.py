@@ -48,7 +48,7 @@ def parse_path(text: str) -> Steps:
     while at < len(text):
         step = _STEP.match(text, at)
         if step is None or (not steps and step[1] is None):
-            raise ValueError(f"{text!r} is no path such as topics[0].partitions[*].error_code")
+            raise ValueError(f"{text!r} is not a path such as topics[0].partitions[*].error_code")
         if step[1] is not None:
             steps.append(step[1])
         else:

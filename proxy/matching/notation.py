@@ -76,7 +76,7 @@ def partition_range(value: Any) -> Partitions:
 def _range(value: Any, noun: str, last: int) -> tuple[int, int]:
     parts = _RANGE.fullmatch(str(value)) if type(value) in (int, str) else None
     if parts is None:
-        raise ValueError(f"{value!r} is no {noun}; write 11, 3-9 or 12+")
+        raise ValueError(f"{value!r} is not a {noun}: write 11, 3-9 or 12+")
     low = int(parts[1])
     high = last if parts[3] else int(parts[2] or low)
     if low > high:
@@ -126,7 +126,7 @@ def _acks(value: Any) -> int:
     if value == "all":
         return -1
     if isinstance(value, bool) or value not in (-1, 0, 1):
-        raise ValueError(f"{value!r} is no value of acks: give 0, 1 or all")
+        raise ValueError(f"{value!r} is not a value of acks: use 0, 1 or all")
     return int(value)
 
 

@@ -77,7 +77,7 @@ def _quantity(text: Any, units: Mapping[str, int], noun: str, example: str) -> i
         raise ValueError(f"{text} needs a unit: {listed}")
     parts = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if parts is None:
-        raise ValueError(f"{text!r} is no {noun} such as {example}; the units are {listed}")
+        raise ValueError(f"{text!r} is not a {noun} such as {example}; the units are {listed}")
     number, unit = parts.groups()
     if not unit:
         raise ValueError(f"{text} needs a unit: {listed}")
@@ -87,7 +87,7 @@ def _quantity(text: Any, units: Mapping[str, int], noun: str, example: str) -> i
         raise ValueError(f"unknown unit {unit!r} in {text!r}{hint} the units are {listed}")
     amount = Fraction(number) * units[unit]
     if amount.denominator != 1:
-        raise ValueError(f"{text!r} is no whole number of {next(iter(units))}")
+        raise ValueError(f"{text!r} is not a whole number of {next(iter(units))}")
     return amount.numerator
 
 

@@ -182,7 +182,7 @@ class _Reader:
             if not number or len(node.value) <= MAX_NUMBER:
                 value = self.loader.construct_object(node)
                 if isinstance(value, float) and not isfinite(value):
-                    return self.unread(node, loc, f"{node.value} is no number: JSON has none such")
+                    return self.unread(node, loc, f"{node.value} is not a number in JSON")
                 if not isinstance(value, int) or -(2**63) <= value < 2**63:
                     return value
         except yaml.MarkedYAMLError as error:

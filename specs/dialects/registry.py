@@ -65,7 +65,7 @@ def _load(name: str) -> Dialect:
     reference = references("dialects")[name]
     loaded = load(f"dialect {name}", reference)
     if not isinstance(loaded, Dialect):
-        raise Trouble(f"dialect {name}: {reference} is no barnabas.specs.dialects.Dialect")
+        raise Trouble(f"dialect {name}: {reference} is not a barnabas.specs.dialects.Dialect")
     if loaded.name != name:
         raise Trouble(f"dialect {name}: it is registered under this name, and called {loaded.name}")
     return loaded

@@ -129,7 +129,7 @@ def test_a_name_that_the_document_has_not_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("value", ["", "one", "1.5", "- 1", "--1", 1.5, True, None, [1]])
 def test_a_value_that_can_t_be_read_is_refused_with_its_name(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"^the width: .* is no whole number$"):
+    with pytest.raises(ValueError, match=r"^the width: .* is not a whole number$"):
         from_options(Made, {"the width": value}, name="n")
 
 
@@ -142,5 +142,5 @@ def test_what_the_settings_refuse_is_refused() -> None:
     "value", ["", "host", "host:", ":1", "host:0", "host:65536", "a:1,,b:2", "[::1:9", "a:\u0669"]
 )
 def test_what_is_no_address(value: str) -> None:
-    with pytest.raises(ValueError, match="is no host:port"):
+    with pytest.raises(ValueError, match="is not host:port"):
         addresses(value)

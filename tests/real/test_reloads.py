@@ -68,7 +68,8 @@ def test_a_thousand_reloads_lose_nothing_and_keep_no_memory(tmp_path: Path) -> N
         assert proxy.wait() == 0
         said = proxy.said
     by = Counter(re.findall(r"^scenario: .* by (the control port|its file): ", said, re.MULTILINE))
-    assert by["the control port"] == RELOADS
+    unprinted = sum(map(int, re.findall(r"(\d+) lines? not printed", said)))
+    assert RELOADS - unprinted <= by["the control port"] <= RELOADS
     assert by["its file"]
     lost = sum(map(int, re.findall(r"(\d+) exchanges? not printed", said)))
     assert len(proxy.exchanges) + lost == passed(said)

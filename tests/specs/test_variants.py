@@ -152,5 +152,5 @@ def test_the_beta_of_0_8_2_has_a_timestamp_in_offset_commit() -> None:
 
 
 def test_what_is_no_release() -> None:
-    with pytest.raises(ValueError, match=r"'newest' is no release of Kafka; one is e\.g\. 3\.6\.2"):
+    with pytest.raises(ValueError, match=r"'newest' is not a release of Kafka, such as 3\.6\.2"):
         specs.api("Fetch").request.layout(0, "newest")

@@ -26,7 +26,9 @@ def kafka_topic(options: SendOptions) -> Topic | None:
         return None
     reached = ",".join(map(endpoint_text, options.to_kafka))
     if not _NAME.fullmatch(name):
-        raise Trouble(f"--topic {name!r} is no name of a topic: up to 249 of a-z A-Z 0-9 . _ - are")
+        raise Trouble(
+            f"--topic {name!r} is not a topic name: expected up to 249 of a-z A-Z 0-9 . _ -"
+        )
     from barnabas.pipeline.streaming.kafka_topic import Topic
 
     return Topic(reached, name, {} if properties is None else read_properties(properties))
@@ -39,7 +41,7 @@ def read_properties(path: Path) -> dict[str, str]:
     except OSError as problem:
         raise Trouble(f"--kafka-properties {path}: {reason_of(problem)}") from None
     except UnicodeDecodeError:
-        raise Trouble(f"--kafka-properties {path}: it is no text in UTF-8") from None
+        raise Trouble(f"--kafka-properties {path}: it is not text in UTF-8") from None
     properties = {}
     for number, line in enumerate(lines, 1):
         name, equals, value = line.strip().partition("=")

@@ -72,7 +72,7 @@ def _command(text: str) -> Named:
     try:
         words = shlex.split(line)
     except ValueError as problem:
-        raise Trouble(f"--command: {text!r} is no command line: {problem}") from None
+        raise Trouble(f"--command: {text!r} is not a command line: {problem}") from None
     if not words or not re.fullmatch(r"[\w.@-]+", name):
         raise Trouble(f"--command: expected NAME=LINE, unlike {text!r}")
     return name, lambda: Program(words)

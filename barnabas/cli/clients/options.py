@@ -143,7 +143,7 @@ class DoOptions:
         """Raise Trouble unless there is exactly one client."""
         if (self.client is None) == (self.command is None):
             raise Trouble(
-                "who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE"
+                "no client given: use one --client NAME@VERSION, or one --command NAME=LINE"
             )
 
     @property

@@ -79,7 +79,7 @@ def parse_numbers(text: str) -> tuple[range, ...]:
     for part in text.split(","):
         parts = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part.strip())
         if parts is None or int(parts[2] or parts[1]) < int(parts[1]):
-            raise ValueError(f"{part!r} is no number or range such as 1 or 4-6")
+            raise ValueError(f"{part!r} is not a number or range such as 1 or 4-6")
         ranges.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
     return tuple(ranges)
 

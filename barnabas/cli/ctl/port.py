@@ -34,7 +34,7 @@ class Port:
         from barnabas.control_client import Client
 
         if self.control is None:
-            raise Trouble("which proxy? give --control; the proxy's ready line has it")
+            raise Trouble("no proxy given: use --control; the proxy's ready line has its address")
         token = self.token
         if token is None:
             if self.token_file is None:

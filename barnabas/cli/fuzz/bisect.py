@@ -50,7 +50,7 @@ def fuzz_bisect(
     kind, release_of_finding, options = _parts(named)
     for text in releases:
         if not text[:1].isdigit():
-            raise Trouble(f"{text!r} is no release, as {release_of_finding} is")
+            raise Trouble(f"{text!r} is not a release, as {release_of_finding} is")
     cases = cases_of(finding)
     ascending = sorted({release_of_finding, *(releases or _tested(named, kind))}, key=_number)
     affected = bisect(

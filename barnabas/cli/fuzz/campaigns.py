@@ -104,7 +104,7 @@ def _located(path: Path) -> tuple[Path, Path]:
     if path.parent == Path() and str(path) in ready():
         return READY / f"{path}.yaml", Path()
     if str(path) in COMMANDS:
-        raise Trouble(f"{path} is no campaign: `barnabas fuzz {path} TARGET` is a command")
+        raise Trouble(f"{path} is not a campaign: `barnabas fuzz {path} TARGET` is a command")
     hint = did_you_mean(path.stem, ready()) or "; see `barnabas fuzz list`"
     raise Trouble(f"no campaign and no file {str(path)!r}{hint}")
 

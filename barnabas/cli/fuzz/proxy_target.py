@@ -56,7 +56,9 @@ class ProxyService:
         self.stop()
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
-            upstream = _started(stack, "barnabas.fuzz.answering.process", stderr=subprocess.DEVNULL)
+            upstream = _started(
+                stack, "barnabas.fuzz.bench_broker.process", stderr=subprocess.DEVNULL
+            )
             bootstrap = _line(upstream)
             self._said = folder / "stderr.txt"
             stderr = stack.enter_context(self._said.open("wb"))

@@ -68,7 +68,7 @@ def _of_client(title: str, named: str, owned: bool, cases: Sequence[Case], outpu
     output.note(f"starting {named} to record {plural(len(cases), 'session')}")
     with make_target(named, owned) as running:
         if not isinstance(running, ClientTarget):
-            raise Trouble(f"{named} is no client, and the finding is of one")
+            raise Trouble(f"{named} is not a client, and the finding is of one")
         installation = installed_by(named.removeprefix("client:"))
         title = f"{title}\nThe client is had by: {installation}" if installation else title
         return client_script(title, [Session(case, *running.recorded(case)) for case in cases])
@@ -90,7 +90,7 @@ def _steps(named: str, owned: bool, case: Case, output: Output) -> SessionRecord
     output.note(f"starting {named} to record the session {case.recipe.session}")
     with make_target(named, owned) as running:
         if not isinstance(running, BrokerTarget):
-            raise Trouble(f"{named} is no broker, and the finding is of one")
+            raise Trouble(f"{named} is not a broker, and the finding is of one")
         # the process id names the session, so that scripts do not share names
         number, offered = os.getpid(), running.prober.offered()
         return record_session(running.service.address, offered, case, number, running.credentials)

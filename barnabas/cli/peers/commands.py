@@ -38,7 +38,7 @@ def _added(name: str, reference: str) -> Any:
     who = f"command peers {name}"
     added = load(who, reference)
     if not isinstance(added, typer.Typer) or len(added.registered_commands) != 1:
-        raise Trouble(f"{who}: {reference} is no typer application with one command")
+        raise Trouble(f"{who}: {reference} is not a typer application with one command")
     return _command(name, *added.registered_commands)
 
 

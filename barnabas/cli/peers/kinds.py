@@ -40,5 +40,5 @@ def added_kind(name: str) -> BrokerKind:
     reference = references("brokers")[name]
     kind = load(f"kind of brokers {name}", reference)
     if not isinstance(kind, BrokerKind):
-        raise Trouble(f"kind of brokers {name}: {reference} is no barnabas.cli.peers BrokerKind")
+        raise Trouble(f"kind of brokers {name}: {reference} is not a barnabas.cli.peers BrokerKind")
     return kind

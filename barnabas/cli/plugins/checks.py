@@ -22,7 +22,7 @@ def own_checks(name: str | None) -> tuple[Check, ...]:
     added = own_tuple("--checks", name)
     for entry in added:
         if not isinstance(entry, Check):
-            raise Trouble(f"--checks {name}: {entry!r} is no barnabas.captures.checks.Check")
+            raise Trouble(f"--checks {name}: {entry!r} is not a barnabas.captures.checks.Check")
         if not (dataclasses.is_dataclass(entry.settings) and callable(entry.begin)):
             raise Trouble(
                 f"--checks {name}: {entry.name}: settings are a dataclass, begin a function"

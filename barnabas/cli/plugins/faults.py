@@ -50,7 +50,7 @@ def _settings(model: object) -> bool:
 def _check_takes(label: str, function: object, count: int) -> None:
     """Raise Trouble if the signature of a function does not take `count` arguments."""
     if not callable(function):
-        raise Trouble(f"{label} is no function")
+        raise Trouble(f"{label} is not a function")
     try:
         inspect.signature(function).bind(*range(count))
     except ValueError:  # some built-in functions have no signature

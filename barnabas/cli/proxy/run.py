@@ -190,7 +190,7 @@ async def control_port(
 def write_token(path: Path, token: str, option: str) -> None:
     """Write the token to a file that only its owner can read. Raises Trouble, naming the option."""
     if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - also where a name is too long
-        raise Trouble(f"{option} {path}: that is no file; choose another")
+        raise Trouble(f"{option} {path}: not a regular file; choose another")
     try:
         private.replace(path, f"{token}\n".encode())
     except OSError as problem:

@@ -72,7 +72,7 @@ def _descriptors(files: Mapping[str, str], main: str) -> bytes:
         for path, text in files.items():
             pure = PurePosixPath(path)
             if pure.is_absolute() or ".." in pure.parts or "\0" in path:
-                raise Unread(f"{path!r} is no path of an import")
+                raise Unread(f"{path!r} is not an import path")
             try:
                 (folder / "in" / pure).parent.mkdir(parents=True, exist_ok=True)
                 (folder / "in" / pure).write_text(text)

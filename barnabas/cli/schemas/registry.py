@@ -191,7 +191,7 @@ class Registry:
             raise Away(_LATE if time.monotonic() > until else _why(problem)) from None
         document = read_json(data)
         if not isinstance(document, dict):
-            raise Unread("the registry's answer is no schema")
+            raise Unread("the registry's answer is not a schema")
         return document
 
 

@@ -19,7 +19,7 @@ def with_listed(text: object) -> Mapping[str, Strategy]:
     for entry in str(text).split(","):
         name, colon, path = (part.strip() for part in entry.partition(":"))
         if not (name and colon and path):
-            raise ValueError(f"{entry.strip()!r} is no name:package.module.Class")
+            raise ValueError(f"{entry.strip()!r} is not name:package.module.Class")
         if name in listed:
             raise ValueError(f"{name} is there twice")
         listed[name] = strategy_at(path)
@@ -41,6 +41,6 @@ def strategy_at(path: str) -> Strategy:
     try:
         inspect.signature(made).bind((), {})
     except (TypeError, ValueError) as problem:
-        raise ValueError(f"{path} is no strategy: {problem}") from None
+        raise ValueError(f"{path} is not a strategy: {problem}") from None
     strategy: Strategy = made
     return strategy

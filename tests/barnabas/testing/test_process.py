@@ -92,7 +92,7 @@ def test_of_much_that_it_said_the_last_lines_are_told(tmp_path: Path) -> None:
 
 def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
     with (
-        pytest.raises(Ended, match=r"^barnabas: 'nonsense:port' is no address"),
+        pytest.raises(Ended, match=r"^barnabas: 'nonsense:port' is not an address"),
         running(("proxy", "-b", "nonsense:port"), tmp_path, "it"),
     ):
         pytest.fail("it does not start")

@@ -181,21 +181,21 @@ def begin(**options: Any) -> Callable[[], object]:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (begin(topics=["t:"]), "--topic t:: NAME:PARTITIONS is expected"),
+        (begin(topics=["t:"]), "--topic t:: expected NAME:PARTITIONS"),
         (begin(topics=[":4"]), "--topic :4"),
         (begin(topics=["t:0"]), "--topic t:0"),
         (begin(topics=["t:6", "u", "t:3"]), "--topic t:3: t was given before"),
         (begin(topics=["\udcff"]), r"--topic: '\udcff' is no UTF-8"),
         (begin(topics=["€" * 30]), "its logs' names have 276 bytes; 255 is the most"),
-        (begin(listen="nonsense"), "'nonsense' is no address"),
+        (begin(listen="nonsense"), "'nonsense' is not an address"),
         (begin(listen="127.0.0.1:65535"), "--listen"),
-        (begin(zookeeper="::::"), "'::::' is no address"),
-        (begin(zookeeper="localhost"), "'localhost' is no address"),
+        (begin(zookeeper="::::"), "'::::' is not an address"),
+        (begin(zookeeper="localhost"), "'localhost' is not an address"),
         (
             lambda: consume("rewrit", "a:1", "g", "t"),
             "unknown design 'rewrit'; did you mean 'rewri",
         ),
-        (lambda: consume("rewrite", "a", "g", "t"), "--bootstrap-server: 'a' is no host:port"),
+        (lambda: consume("rewrite", "a", "g", "t"), "--bootstrap-server: 'a' is not host:port"),
         *(
             (
                 lambda kind=kind: start(kind, options=Options(topics=["t:1"])),

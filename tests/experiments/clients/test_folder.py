@@ -52,9 +52,9 @@ def test_an_earlier_one_is_kept_until_the_next_is_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a/b/../../x", "../b/c", "a/b/.", "a/b/", "/a/b", "a/b"])
 def test_no_name_leads_out_of_the_folder(name: str, tmp_path: Path) -> None:
-    with pytest.raises(FolderError, match="is no name of a cell"):
+    with pytest.raises(FolderError, match="is not the name of a cell"):
         scenario_of(tmp_path, name)
-    with pytest.raises(FolderError, match="is no name of a cell"):
+    with pytest.raises(FolderError, match="is not the name of a cell"):
         evidence(tmp_path, name, 0)
 
 

@@ -102,7 +102,7 @@ def test_it_answers_a_valid_request_and_takes_what_kafka_has() -> None:
     with target_of("kfake", False) as target:
         (found,) = target.run([case(ASK)])
         assert target.name.startswith("kfake ")
-        assert METADATA in target.takes()  # type: ignore[attr-defined]
+        assert METADATA in target.supported_versions()  # type: ignore[attr-defined]
     (one,) = pair_responses(found)[1]
     assert not any(codes_in(response_body_of(one), METADATA, 1))
     assert found.ending == "open"

@@ -41,7 +41,7 @@ def test_what_only_spark_can_reach_is_left_to_it(text: str) -> None:
     ["", "localhost:7077", "spark://", "spark://host", "local[0]", "local-cluster[2,1]", "x"],
 )
 def test_what_is_no_master_is_said(text: str) -> None:
-    with pytest.raises(ValueError, match="is no master"):
+    with pytest.raises(ValueError, match="is not a master"):
         parse_master(text)
 
 

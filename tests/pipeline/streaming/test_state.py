@@ -73,7 +73,7 @@ class Colour(enum.Enum):
 
 @pytest.mark.parametrize("value", [Colour.RED, print, object(), Path, memoryview(b"a")])
 def test_what_is_no_value_is_not_written(value: Any) -> None:
-    with pytest.raises(TypeError, match="is no value of a state"):
+    with pytest.raises(TypeError, match="is not a value of a state"):
         dump(Following(waiting=[value]))
 
 

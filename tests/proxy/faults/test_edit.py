@@ -31,7 +31,7 @@ EXAMPLES = Examples(
     about=("Heartbeat", "response"),
     refused=[
         ("{}", "give set, append or remove"),
-        ("{set: {'a..b': 1}}", "'a..b' is no path"),
+        ("{set: {'a..b': 1}}", "'a..b' is not a path"),
         ("{set: {throttl_time_ms: 1}}", "no field 'throttl_time_ms' in the body of Heartbeat response"),
     ],
     unable=[

@@ -30,7 +30,7 @@ EXAMPLES = Examples(
         ({"path": FIRST, "key": "é", "base64": True}, "key, value and headers: not in base64"),
         ({"headers": [["h", "é"]], "base64": True}, "key, value and headers: not in base64"),
         ({"headers": [["h"]]}, "headers"),
-        ({"timestamp": (1 << 63) - 1, "path": "a["}, "'a[' is no path"),
+        ({"timestamp": (1 << 63) - 1, "path": "a["}, "'a[' is not a path"),
     ],
     unable=[
         (VALUE | {"record": 2}, produced(TWO), f"{FIRST}: no such record"),

@@ -21,7 +21,7 @@ EXAMPLES = Examples(
     live=["{by: 1s}"],
     subject=message("ListOffsets", "request", 1, topics=[{"partitions": [{"timestamp": 5}]}]),
     about=("Produce", "request"),
-    refused=[("{by: 25h}", "by: '25h' is longer than 24h"), ("{by: --1h}", "'-1h' is no duration")],
+    refused=[("{by: 25h}", "by: '25h' is longer than 24h"), ("{by: --1h}", "'-1h' is not a duration")],
     unable=[
         (LATER, message(group_id="g"), "no timestamps"),
         (LATER, message("DescribeTopicPartitions", "response", next_cursor=None), "no timestamps"),

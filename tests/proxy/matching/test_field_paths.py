@@ -35,7 +35,7 @@ def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: l
     ("topics[1].name", LAYOUT, "no such field in this message"),
     ("never", LAYOUT, "no such field in this message"),
     ("topics[0].topic_id", BEFORE, "no such field in this message"),
-    ("topics[0].topic_id", LAYOUT, "'abcd' is no uuid"),
+    ("topics[0].topic_id", LAYOUT, "'abcd' is not a uuid"),
     (CODE, LAYOUT, "unknown Kafka error code 'abcd'"),
 ])  # fmt: skip
 def test_what_can_not_be_set_is_said_and_nothing_changes(path: str, layout: Any, why: str) -> None:

@@ -129,7 +129,7 @@ def test_a_body_that_is_too_large_to_be_read_leaves_it_undecided(settings: dict[
 @pytest.mark.parametrize(("wrong", "why"), [
     ({"error": "NOT_AN_ERROR"}, "unknown Kafka error code 'NOT_AN_ERROR'"),
     *(({"error": code}, "unknown Kafka error code") for code in (True, -32769, 32768, 1.5)),
-    *(({"acks": acks}, "is no value of acks: give 0, 1 or all") for acks in (2, -2, True)),
+    *(({"acks": acks}, "is not a value of acks: use 0, 1 or all") for acks in (2, -2, True)),
     ({"size": 10}, "size"),
     ({"topic": 1}, "topic"),
     ({"api": "StopReplica", "version": "5+"}, "v5+ does not exist: StopReplica has versions 0 to 4"),

@@ -34,9 +34,9 @@ def test_durations_and_sizes(parse: Callable[[str], int], text: str, amount: int
     ("64Kib", "unknown unit 'Kib' in '64Kib'; did you mean 'KiB'? the units are B, kB, KB,"),
     ("1000", "1000 needs a unit: B, kB, KB"),
     (1000, "1000 needs a unit: B, kB, KB"),
-    ("١MB", "is no size such as 64KiB"),
-    ("", "'' is no size such as 64KiB"),
-    ("0.5B", "'0.5B' is no whole number of B"),
+    ("١MB", "is not a size such as 64KiB"),
+    ("", "'' is not a size such as 64KiB"),
+    ("0.5B", "'0.5B' is not a whole number of B"),
 ])  # fmt: skip
 def test_wrong_sizes(text: object, problem: str) -> None:
     with pytest.raises(ValueError) as caught:

@@ -53,7 +53,7 @@ MODULES: dict[str, tuple[str, str]] = {
         "raise RuntimeError('first\\nsecond')", "can't import ledger_protocol: RuntimeError: first second"),
     "exits": ("raise SystemExit(7)", "ledger_protocol: SystemExit: 7"),
     "no Python": ("def", "can't import ledger_protocol: SyntaxError"),
-    "wrong type": ("LEDGER = 'ledger'", "ledger_protocol:LEDGER is no barnabas.specs.dialects.Dialect"),
+    "wrong type": ("LEDGER = 'ledger'", "ledger_protocol:LEDGER is not a barnabas.specs.dialects.Dialect"),
     **{
         case: (changed(old, new), line)
         for case, old, new, line in (
@@ -80,7 +80,7 @@ BROKEN: dict[str, tuple[str, Mapping[str, str], str]] = {
     "no name": (registered("ledger = ledger_protocol:NOPE"), {"ledger_protocol": LEDGER},
                 "dialect ledger: ledger_protocol has no NOPE"),
     "no colon": (registered("ledger = ledger_protocol"), {"ledger_protocol": LEDGER},
-                 "dialect ledger: 'ledger_protocol' is no reference; write module:NAME"),
+                 "dialect ledger: 'ledger_protocol' is not a reference: write module:NAME"),
     "number taken": (
         registered("ledger = ledger_protocol:LEDGER", "twin = twin_protocol:LEDGER"),
         {"ledger_protocol": LEDGER, "twin_protocol": changed('name="ledger"', 'name="twin"')},
@@ -208,13 +208,13 @@ def test_other_plug_ins_that_are_unusable(tmp_path: Path) -> None:
     with installed(tmp_path, entry_points):
         assert "audit" in run("peers", "--help")
         assert trouble("peers", "audit", "savings", "--loud") == (
-            "command peers audit: ledger_protocol:LEDGER is no typer application with one command"
+            "command peers audit: ledger_protocol:LEDGER is not a typer application with one command"
         )
         listed = CliRunner().invoke(app, ["peers", "list"])
         assert listed.stdout == others
         assert "kind of brokers bank: can't import nowhere_at_all" in str(listed.exception)
         assert "can't import nowhere_at_all" in trouble("peers", "start", "bank")
-        line = "experiment profit: ledger_protocol:BANK is no barnabas.experiments Experiment"
+        line = "experiment profit: ledger_protocol:BANK is not a barnabas.experiments Experiment"
         assert trouble("experiment", "run", "profit") == line
 
 

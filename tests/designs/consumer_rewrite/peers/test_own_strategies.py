@@ -61,18 +61,18 @@ def test_functions_and_classes_stand_beside_those_there_are(mine: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "'' is no name:package.module.Class"),
-        ("plain", "'plain' is no name:package.module.Class"),
-        ("x:{}.plain,", "'' is no name:"),
+        ("", "'' is not name:package.module.Class"),
+        ("plain", "'plain' is not name:package.module.Class"),
+        ("x:{}.plain,", "'' is not name:"),
         ("x:{}.plain,x:{}.plain", "x is there twice"),
         ("x:{}.other", "can't have {}.other: AttributeError"),
         ("x:{}_none.plain", "can't have {}_none.plain: ModuleNotFoundError"),
         ("x:{}_broken.plain", "can't have {}_broken.plain: ZeroDivisionError"),
         ("x:plain", "can't have plain: ValueError"),
         ("x:{}.Wanting", "can't have {}.Wanting: TypeError"),
-        ("x:{}.Silent", "{}.Silent is no strategy"),
-        ("x:{}.number", "{}.number is no strategy"),
-        ("x:{}.of_one", "{}.of_one is no strategy: too many positional arguments"),
+        ("x:{}.Silent", "{}.Silent is not a strategy"),
+        ("x:{}.number", "{}.number is not a strategy"),
+        ("x:{}.of_one", "{}.of_one is not a strategy: too many positional arguments"),
     ],
 )
 def test_what_is_no_strategy_is_refused_at_start_in_one_line(
