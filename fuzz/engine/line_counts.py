@@ -48,7 +48,9 @@ def count_lines(target: Target, *, guiding: bool = False) -> CountingTarget:
     guiding: count in a way that lines can be feedback.
     """
     if not hasattr(target, "count"):
-        raise Misuse(f"{target.name}: its lines can't be counted; those of apache and client can")
+        raise Misuse(
+            f"{target.name}: no line coverage; targets of the kinds apache and client have it"
+        )
     counts: CountingTarget = target  # type: ignore[assignment]
     counts.count(guiding=guiding)
     return counts

@@ -97,7 +97,7 @@ class BrokerTarget:
         """
         counts: Callable[[], None] | None = getattr(self.service, "count", None)
         if counts is None:
-            raise Misuse(f"{self.name}: its lines can't be counted; those of apache:VERSION can")
+            raise Misuse(f"{self.name}: no line coverage; apache:VERSION has it")
         counts()
 
     @property

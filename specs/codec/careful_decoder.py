@@ -143,7 +143,7 @@ class CarefulDecoder:
                 length = (1 << 31) - 1
         else:
             fixed = FIXED[node.length_kind]
-            (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of a {node.kind}"))
+            (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of the {node.kind}"))
         if length < 0:
             if not node.nullable:
                 raise Malformed(path, start, f"null where {node.kind} is expected")

@@ -103,9 +103,7 @@ class ClientTarget:
         them after it.
         """
         if self._client.counted is None:
-            raise Misuse(
-                f"{self.name}: its lines can't be counted; those of {', '.join(COUNTED)} can"
-            )
+            raise Misuse(f"{self.name}: no line coverage; these have it: {', '.join(COUNTED)}")
         self._guides = guiding
         self._counts = True
 

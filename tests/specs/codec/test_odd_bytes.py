@@ -125,7 +125,7 @@ ANNOUNCED = "2147483647 elements announced, 8 bytes remain"
         ("numbers", "flexible", "03 00000001 00", "x[1]", 5, "4 bytes expected for int32, 1 remain"),
         ("numbers", "flexible", "8080808008 00000001 00000002", "x", 0, ANNOUNCED),
         ("counted", "classic", "ffff", "x", 0, NULL.format("array")),
-        ("counted", "classic", "00", "x", 0, "2 bytes expected for the length of a array, 1 remain"),
+        ("counted", "classic", "00", "x", 0, "2 bytes expected for the length of the array, 1 remain"),
         ("one", "flexible", "", "x", 0, "1 bytes expected for a null marker, 0 remain"),
         ("one", "flexible", "01", "x.a", 1, "1 bytes expected for int8, 0 remain"),
         ("inner", "flexible", "07 01 01 00", "x.b", 4, "1 bytes expected for int8, 0 remain"),
