@@ -199,30 +199,3 @@ async def expect_log(broker: Broker, topic: str, *values: str, partition: int = 
         raise fetched.failed(
             "records", f"values {shown(list(values))} in the partition", f"values {shown(received)}"
         )
-
-
-async def list_offset(
-    broker: Broker,
-    topic: str,
-    timestamp: int,
-    *,
-    version: int | None = None,
-    isolation_level: int = 0,
-) -> Response:
-    """Look up the offset of a timestamp (-1 latest, -2 earliest), and return the partition's part."""
-    response = await (await broker.leader(topic)).send(
-        "ListOffsets",
-        broker.version("ListOffsets", 1) if version is None else version,
-        replica_id=-1,
-        isolation_level=isolation_level,
-        topics=[
-            {
-                "name": topic,
-                "partitions": [
-                    {"partition_index": 0, "current_leader_epoch": -1, "timestamp": timestamp}
-                ],
-            }
-        ],
-        timeout_ms=5_000,
-    )
-    return response.at("topics[0].partitions[0]")

@@ -24,6 +24,7 @@ async def list_offsets(
     *,
     version: int | None = None,
     on: Connection | None = None,
+    isolation_level: int = 0,
     **fields: Any,
 ) -> Response:
     """Look up the offset of a timestamp, and return the partition's part of the response.
@@ -34,6 +35,7 @@ async def list_offsets(
         timestamp: a time in ms, or one of the constants above.
         version: the version; the newest offered if absent.
         on: a connection; that to the leader if absent.
+        isolation_level: 1 is read_committed.
         fields: fields of the partition in the request.
     """
     row = {
@@ -47,7 +49,7 @@ async def list_offsets(
         "ListOffsets",
         broker.version("ListOffsets", 1) if version is None else version,
         replica_id=-1,
-        isolation_level=0,
+        isolation_level=isolation_level,
         topics=[{"name": topic, "partitions": [row]}],
         timeout_ms=5_000,
     )

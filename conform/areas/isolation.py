@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import SHOULD, Check, check
-from barnabas.conform.logs import expect_values, fetch, list_offset, produced, values_of
+from barnabas.conform.logs import expect_values, fetch, produced, values_of
+from barnabas.conform.offsets import LATEST, list_offsets
 from barnabas.conform.operations import Now, Sleep
 from barnabas.conform.response import Response
 from barnabas.conform.transactions import producer, written
@@ -172,8 +173,8 @@ async def latest_offset(broker: Broker) -> None:
     topic = await broker.topic()
     await produced(broker, topic, "a")
     await written(broker, topic, "bc", commit=None)
-    (await list_offset(broker, topic, -1, isolation_level=COMMITTED)).expect(offset=1)
-    (await list_offset(broker, topic, -1)).expect(offset=3)
+    (await list_offsets(broker, topic, LATEST, isolation_level=COMMITTED)).expect(offset=1)
+    (await list_offsets(broker, topic, LATEST)).expect(offset=3)
 
 
 @check("isolation/not-transactional", "KIP-98", needs=NEEDS)
