@@ -116,10 +116,9 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b", text):
         if option not in OPTIONS and option != text:
             yield option
-    for extra in re.findall(r"barnabas\[(\w+)\]", text):
-        if extra not in EXTRAS:
-            yield extra
-    for line in re.findall(r"\bbarnabas (?!has |was |is |did )((?:[a-z]+ ?)+)", text):
+    for extras in re.findall(r"\bextras? '([\w,]+)'", text):
+        yield from set(extras.split(",")) - set(EXTRAS)
+    for line in re.findall(r"\bbarnabas (?!has |was |is |did |with )((?:[a-z]+ ?)+)", text):
         command = COMMANDS
         for word in line.split():
             if not hasattr(command, "commands"):

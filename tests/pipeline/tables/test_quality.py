@@ -72,8 +72,8 @@ def test_limits_hold_over_all_captures() -> None:
     ("text", "said"),
     [
         ("quality.bytes=0", "there is no 'quality.bytes'"),
-        ("quality.gaps", "'' is no number"),
-        ("quality.gaps=-1", "'-1' is no number"),
+        ("quality.gaps", "'' is not a number"),
+        ("quality.gaps=-1", "'-1' is not a number"),
     ],
 )
 def test_limits_that_are_none_say_why(text: str, said: str) -> None:

@@ -112,7 +112,7 @@ async def test_what_waits_nowhere_is_not_found() -> None:
     (b"{edit: {set: {topics: 7}}}", 422, "no message .* can hold it: topics: a list is expected"),
     (b"{edit: {set: {controller_id: 7}}}", 422, "edit: no field 'controller_id'"),
     (b'{"edit": {"set": {"topics": ["\\ud800"]}}}', 422, "no UTF-8"),
-    (b'{"replace": {"body": {"topics": [NaN]}}}', 422, "nan is no number"),
+    (b'{"replace": {"body": {"topics": [NaN]}}}', 422, "nan is not a number"),
     (b"{replace: {hex: zz}}", 422, "two hexadecimal digits"),
     (b"{respond: {error: NO_SUCH_ERROR}}", 422, "NO_SUCH_ERROR"),
     (b"{respond: {set: {throttle_time_ms: 7}}}", 409, "throttle_time_ms"),
