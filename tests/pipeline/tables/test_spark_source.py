@@ -124,7 +124,7 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
         ({"path": "x", "table": "no"}, "no table 'no'"),
         ({}, "path of a capture"),
         ({"path": "x", "tabel": "errors"}, "no option 'tabel': one of bodies, path, "),
-        ({"path": "x", "size": "much"}, "no number of bytes"),
+        ({"path": "x", "size": "much"}, "not a number of bytes"),
         ({"path": "x", "bodies": "some"}, "bodies 'some': one of elided, full"),
     ],
 )
