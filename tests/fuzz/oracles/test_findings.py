@@ -161,7 +161,7 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "a response that is cut off": (
         "responses", of_broker(replies=(ANSWER[:-1],)),
         ("the response to Metadata v1 can't be decoded: topics at byte 8: 4 bytes expected for the length of"
-         " a array, 3 remain", "Metadata", "topics")),
+         " the array, 3 remain", "Metadata", "topics")),
     "a response to another request": (
         "responses", of_broker(replies=(response(METADATA, 1, {}, correlation_id=8),)),
         ("Metadata was answered with another correlation id", "correlation id", "Metadata")),
