@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.conform.broker import Broker
@@ -49,21 +49,37 @@ async def produce(
 ) -> Response:
     """Produce bytes to a partition with acks=all, and return the partition's part of the response."""
     chosen = await usable_version(broker, "Produce", topic) if version is None else version
-    named: dict[str, Any] = (
-        {"topic_id": await broker.topic_id(topic)} if chosen >= BY_ID_PRODUCE else {"name": topic}
-    )
-    response = await (on or await broker.leader(topic, partition)).send(
-        "Produce",
-        chosen,
-        **{
-            "transactional_id": None,
-            "acks": -1,
-            "timeout_ms": 10_000,
-            "topic_data": [{**named, "partition_data": [{"index": partition, "records": data}]}],
-            **fields,
-        },
-    )
+    body = await produce_fields(broker, topic, {partition: data}, chosen, **fields)
+    response = await (on or await broker.leader(topic, partition)).send("Produce", chosen, **body)
     return response.at("responses[0].partition_responses[0]")
+
+
+async def produce_fields(
+    broker: Broker, topic: str, batches: Mapping[int, bytes | None], version: int, **fields: Any
+) -> dict[str, Any]:
+    """Return the body of a Produce with acks=all of some partitions of a topic.
+
+    Args:
+        broker: the broker under test.
+        topic: the topic.
+        batches: partition -> record batches.
+        version: the version of Produce.
+        fields: other fields of the request.
+    """
+    rows = [{"index": partition, "records": data} for partition, data in batches.items()]
+    return {
+        "transactional_id": None,
+        "acks": -1,
+        "timeout_ms": 10_000,
+        "topic_data": [{**await produced_topic(broker, topic, version), "partition_data": rows}],
+        **fields,
+    }
+
+
+async def produced_topic(broker: Broker, topic: str, version: int) -> dict[str, Any]:
+    """Return the name or id of a topic as a Produce request of a version has it."""
+    by_id = version >= BY_ID_PRODUCE
+    return {"topic_id": await broker.topic_id(topic)} if by_id else {"name": topic}
 
 
 async def produced(broker: Broker, topic: str, *values: str, **header: Any) -> int:
@@ -74,21 +90,36 @@ async def produced(broker: Broker, topic: str, *values: str, **header: Any) -> i
 
 
 async def fetch_fields(
-    broker: Broker, topic: str, offset: int, version: int, *, partition: int = 0, **fields: Any
+    broker: Broker,
+    topic: str,
+    offsets: int | Iterable[tuple[int, int]],
+    version: int,
+    *,
+    partition: int = 0,
+    **fields: Any,
 ) -> dict[str, Any]:
-    """Return the body of a Fetch of one partition, outside of fetch sessions."""
-    named: dict[str, Any] = (
-        {"topic_id": await broker.topic_id(topic)} if version >= BY_ID_FETCH else {"topic": topic}
-    )
+    """Return the body of a Fetch of partitions of a topic, outside of fetch sessions.
+
+    Args:
+        broker: the broker under test.
+        topic: the partitions' topic.
+        offsets: an offset of `partition`, or partition and offset of each partition.
+        version: the version of Fetch.
+        partition: the partition of an offset.
+        fields: other fields of the request, or of all its partitions.
+    """
     defaults = {
-        "partition": partition,
         "current_leader_epoch": -1,
-        "fetch_offset": offset,
         "last_fetched_epoch": -1,
         "log_start_offset": -1,
         "partition_max_bytes": 1 << 20,
     }
     changes = {name: fields.pop(name) for name in list(fields) if name in defaults}
+    rows = [
+        {**defaults, "partition": index, "fetch_offset": offset, **changes}
+        for index, offset in ([(partition, offsets)] if isinstance(offsets, int) else offsets)
+    ]
+    name = await fetched_topic(broker, topic, version) if rows else {}
     return {
         "replica_id": -1,
         "max_wait_ms": 500,
@@ -97,11 +128,17 @@ async def fetch_fields(
         "isolation_level": 0,
         "session_id": 0,
         "session_epoch": -1,
-        "topics": [{**named, "partitions": [{**defaults, **changes}]}],
+        "topics": [{**name, "partitions": rows}] if rows else [],
         "forgotten_topics_data": [],
         "rack_id": "",
         **fields,
     }
+
+
+async def fetched_topic(broker: Broker, topic: str, version: int) -> dict[str, Any]:
+    """Return the name or id of a topic as a Fetch request of a version has it."""
+    by_id = version >= BY_ID_FETCH
+    return {"topic_id": await broker.topic_id(topic)} if by_id else {"topic": topic}
 
 
 async def fetch(

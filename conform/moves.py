@@ -8,7 +8,7 @@ from typing import Final
 from barnabas.conform.broker import Broker
 from barnabas.conform.offsets import LATEST, list_offsets
 from barnabas.conform.operations import Now, Sleep
-from barnabas.conform.verdicts import Skipped
+from barnabas.conform.partitions import leader_and_other
 
 NEEDS: Final = {
     "AlterPartitionReassignments": 0,
@@ -25,12 +25,8 @@ MOVED_S: Final = 10.0
 
 async def two_brokers(broker: Broker, topic: str) -> tuple[int, int]:
     """Return the leader of a topic's partition 0 and another broker. Raises Skipped."""
-    metadata = await broker.metadata(topic)
-    leader = metadata["topics[0].partitions[0].leader_id"]
-    for row in metadata["brokers"]:
-        if row["node_id"] != leader:
-            return leader, row["node_id"]
-    raise Skipped("needs a cluster of two brokers")
+    leader, row = await leader_and_other(broker, topic)
+    return leader, row["node_id"]
 
 
 async def move(broker: Broker, topic: str, replicas: Sequence[int]) -> None:

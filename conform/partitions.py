@@ -7,7 +7,7 @@ from typing import Any
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.connection import Connection
-from barnabas.conform.logs import BY_ID_FETCH, BY_ID_PRODUCE, fetch_fields, usable_version
+from barnabas.conform.logs import fetch_fields, produce_fields, usable_version
 from barnabas.conform.response import Response
 from barnabas.conform.verdicts import Skipped
 
@@ -38,14 +38,24 @@ async def together(broker: Broker, count: int = 2) -> tuple[str, list[int], Conn
     return topic, partitions, await broker.leader(topic, partitions[0])
 
 
-async def other_broker(broker: Broker, topic: str) -> Connection:
-    """Return a connection to a broker that does not lead partition 0 of a topic."""
+async def leader_and_other(broker: Broker, topic: str) -> tuple[int, dict[str, Any]]:
+    """Return the leader's id of partition 0 of a topic, and Metadata's row of another broker.
+
+    Raises:
+        Skipped: there is one broker only.
+    """
     metadata = await broker.metadata(topic)
-    leader = metadata["topics[0].partitions[0].leader_id"]
+    leader: int = metadata["topics[0].partitions[0].leader_id"]
     for row in metadata["brokers"]:
         if row["node_id"] != leader:
-            return await broker.connect((row["host"], row["port"]))
+            return leader, row
     raise Skipped("needs a cluster of two brokers")
+
+
+async def other_broker(broker: Broker, topic: str) -> Connection:
+    """Return a connection to a broker that does not lead partition 0 of a topic. Raises Skipped."""
+    _, row = await leader_and_other(broker, topic)
+    return await broker.connect((row["host"], row["port"]))
 
 
 async def produce_all(
@@ -58,37 +68,9 @@ async def produce_all(
 ) -> Parts:
     """Produce a batch to each of some partitions in one request; return their parts of the response."""
     version = await usable_version(broker, "Produce", topic)
-    response = await (on or broker.main).send(
-        "Produce",
-        version,
-        **{
-            "transactional_id": None,
-            "acks": -1,
-            "timeout_ms": 10_000,
-            "topic_data": [
-                {
-                    **await produced_topic(broker, topic, version),
-                    "partition_data": [
-                        {"index": index, "records": data} for index, data in batches.items()
-                    ],
-                }
-            ],
-            **fields,
-        },
-    )
+    body = await produce_fields(broker, topic, batches, version, **fields)
+    response = await (on or broker.main).send("Produce", version, **body)
     return parts(response.at("responses[0]"), "partition_responses", "index")
-
-
-async def produced_topic(broker: Broker, topic: str, version: int) -> dict[str, Any]:
-    """Return the name or id of a topic as a Produce request of a version has it."""
-    by_id = version >= BY_ID_PRODUCE
-    return {"topic_id": await broker.topic_id(topic)} if by_id else {"name": topic}
-
-
-async def fetched_topic(broker: Broker, topic: str, version: int) -> dict[str, Any]:
-    """Return the name or id of a topic as a Fetch request of a version has it."""
-    by_id = version >= BY_ID_FETCH
-    return {"topic_id": await broker.topic_id(topic)} if by_id else {"topic": topic}
 
 
 async def fetch_all(
@@ -109,13 +91,8 @@ async def fetch_all(
         fields: fields of the request, or of all its partitions.
     """
     version = await usable_version(broker, "Fetch", topic)
-    bodies = [
-        await fetch_fields(broker, topic, offset, version, partition=partition, **fields)
-        for partition, offset in partitions
-    ]
-    rows = [body["topics"][0]["partitions"][0] for body in bodies]
-    bodies[0]["topics"][0]["partitions"] = rows
-    response = await (on or broker.main).send("Fetch", version, **bodies[0])
+    body = await fetch_fields(broker, topic, partitions, version, **fields)
+    response = await (on or broker.main).send("Fetch", version, **body)
     return parts(response.at("responses[0]"), "partitions", "partition_index")
 
 

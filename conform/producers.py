@@ -11,7 +11,7 @@ from barnabas.conform.response import Response
 
 
 @dataclass(frozen=True, slots=True)
-class Producer:
+class IdempotentProducer:
     """An idempotent producer: its id and epoch, and the topic that it writes to."""
 
     broker: Broker
@@ -56,10 +56,10 @@ async def init_producer_id(broker: Broker) -> Response:
     )
 
 
-async def new_producer(broker: Broker, topic: str = "") -> Producer:
+async def new_producer(broker: Broker, topic: str = "") -> IdempotentProducer:
     """Return a producer with an id of its own, writing to a topic; without one, to a new topic."""
     response = (await init_producer_id(broker)).expect(error_code="NONE")
-    return Producer(
+    return IdempotentProducer(
         broker,
         topic or await broker.topic(),
         response["producer_id"],

@@ -169,7 +169,7 @@ class Suite:
                 return Verdict(check.name, "skipped", f"{label}{lack}")
             except Failed as failure:
                 return Verdict(check.name, "fail", f"{label}{failure}", failure)
-            except (Unreachable, TimeoutError) as problem:
+            except (CannotRun, Unreachable, TimeoutError) as problem:
                 return Verdict(
                     check.name,
                     "error",
@@ -223,7 +223,7 @@ class Suite:
                 else:
                     return
         except CannotRun as problem:
-            self.down = f"the broker was restarted and does not answer: {problem}"
+            self.down = f"the broker went down, and --restart did not bring it back: {problem}"
 
     async def _clean_up(self) -> None:
         """Delete the topics and groups that checks created; errors are ignored: some do not exist."""

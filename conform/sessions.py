@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.connection import Connection
-from barnabas.conform.logs import fetch_fields
-from barnabas.conform.partitions import Parts, fetched_topic, parts
+from barnabas.conform.logs import fetch_fields, fetched_topic
+from barnabas.conform.partitions import Parts, parts
 from barnabas.conform.response import Response
 from barnabas.conform.verdicts import Skipped
 
@@ -45,23 +45,17 @@ class Session:
             epoch: another epoch than the next one.
             fields: fields of the request.
         """
-        name = await fetched_topic(self.broker, self.topic, self.version)
-        rows = [
-            (
-                await fetch_fields(
-                    self.broker, self.topic, offset, self.version, partition=partition
-                )
-            )["topics"][0]["partitions"][0]
-            for partition, offset in offsets.items()
-        ]
-        body = {
-            **await fetch_fields(self.broker, self.topic, 0, self.version, max_wait_ms=200),
+        broker, topic, version = self.broker, self.topic, self.version
+        request = {
+            "max_wait_ms": 200,
             "session_id": self.id,
             "session_epoch": self.epoch if epoch is None else epoch,
-            "topics": [{**name, "partitions": rows}] if rows else [],
-            "forgotten_topics_data": [{**name, "partitions": list(forget)}] if forget else [],
             **fields,
         }
+        if forget:
+            name = await fetched_topic(broker, topic, version)
+            request["forgotten_topics_data"] = [{**name, "partitions": list(forget)}]
+        body = await fetch_fields(broker, topic, offsets.items(), version, **request)
         response = await self.leader.send("Fetch", self.version, **body)
         if epoch is None:
             self.epoch += 1

@@ -25,7 +25,7 @@ BUMPS: Final = 5
 
 
 @dataclass(slots=True)
-class Producer:
+class TransactionalProducer:
     """A producer with a transactional id, its coordinator, producer id and epoch."""
 
     broker: Broker
@@ -150,17 +150,17 @@ class Producer:
         return response.at("topics[0].partitions[0]")
 
 
-async def producer(broker: Broker, name: str | None = None, **fields: Any) -> Producer:
+async def producer(broker: Broker, name: str | None = None, **fields: Any) -> TransactionalProducer:
     """Return an initialised transactional producer, of a fresh transactional id or a given one."""
     made = await uninitialised(broker, name)
     (await made.init(**fields)).expect(error_code="NONE")
     return made
 
 
-async def uninitialised(broker: Broker, name: str | None = None) -> Producer:
+async def uninitialised(broker: Broker, name: str | None = None) -> TransactionalProducer:
     """Return a transactional producer that has not sent InitProducerId."""
     name = name or broker.name("transaction")
-    return Producer(broker, name, await broker.coordinator(name, TRANSACTIONAL_ID))
+    return TransactionalProducer(broker, name, await broker.coordinator(name, TRANSACTIONAL_ID))
 
 
 async def written(
@@ -170,7 +170,7 @@ async def written(
     *,
     commit: bool | None,
     name: str | None = None,
-) -> Producer:
+) -> TransactionalProducer:
     """Write values in a transaction; commit it, abort it, or leave it open (None)."""
     made = await producer(broker, name)
     (await made.add(topic)).expect(partition_error_code="NONE")

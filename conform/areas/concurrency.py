@@ -12,10 +12,10 @@ from barnabas.conform.logs import (
     expect_values,
     fetch_fields,
     produced,
+    produced_topic,
     usable_version,
 )
 from barnabas.conform.offsets import delete_records
-from barnabas.conform.partitions import produced_topic
 from barnabas.conform.producers import new_producer
 
 NEEDS: Final = {"Produce": 3, "Fetch": 4}

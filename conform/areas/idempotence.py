@@ -7,9 +7,8 @@ from typing import Final
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import INFO, SHOULD, Check, check
 from barnabas.conform.expectations import AtLeast, Not, OneOf
-from barnabas.conform.logs import batch, expect_log, read_log, usable_version
-from barnabas.conform.partitions import produced_topic
-from barnabas.conform.producers import Producer, init_producer_id, new_producer
+from barnabas.conform.logs import batch, expect_log, produced_topic, read_log, usable_version
+from barnabas.conform.producers import IdempotentProducer, init_producer_id, new_producer
 
 NEEDS: Final = {"InitProducerId": 0, "Produce": 3}
 READ: Final = {**NEEDS, "Fetch": 4}
@@ -151,7 +150,7 @@ async def acks_one(broker: Broker) -> None:
 async def unknown_producer_id(broker: Broker) -> None:
     """A producer id that the partition has not seen is accepted, whoever allocated it."""
     topic = await broker.topic()
-    producer = Producer(broker, topic, 2**40 + 7)
+    producer = IdempotentProducer(broker, topic, 2**40 + 7)
     (await producer.send(0, "a")).expect(error_code="NONE", base_offset=0)
 
 

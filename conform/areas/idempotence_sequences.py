@@ -9,7 +9,7 @@ from barnabas.conform.check import SHOULD, Check, check
 from barnabas.conform.expectations import OneOf
 from barnabas.conform.logs import expect_log
 from barnabas.conform.partitions import together
-from barnabas.conform.producers import Producer, new_producer
+from barnabas.conform.producers import IdempotentProducer, new_producer
 from barnabas.conform.verdicts import Skipped
 
 NEEDS: Final = {"InitProducerId": 0, "Produce": 3}
@@ -18,7 +18,7 @@ READ: Final = {**NEEDS, "Fetch": 4}
 LAST_SEQUENCE: Final = 2**31 - 1
 
 
-async def begin(producer: Producer, sequence: int, *values: str) -> None:
+async def begin(producer: IdempotentProducer, sequence: int, *values: str) -> None:
     """Produce a producer's first batch. Raises Skipped if its sequence number must be 0."""
     if (await producer.send(sequence, *values))["error_code"] != "NONE":
         raise Skipped("the broker accepts no first sequence number but 0")

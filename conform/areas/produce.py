@@ -6,10 +6,17 @@ from typing import Final
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import SHOULD, Check, check
-from barnabas.conform.logs import batch, expect_log, expect_values, fetch, produce, usable_version
+from barnabas.conform.logs import (
+    batch,
+    expect_log,
+    expect_values,
+    fetch,
+    produce,
+    produced_topic,
+    usable_version,
+)
 from barnabas.conform.partitions import (
     produce_all,
-    produced_topic,
     together,
 )
 

@@ -16,10 +16,10 @@ from barnabas.conform.logs import (
     expect_values,
     fetch,
     produce,
+    produced_topic,
     usable_version,
 )
 from barnabas.conform.operations import Read, Silence
-from barnabas.conform.partitions import produced_topic
 from barnabas.specs.records import Record, build, read
 
 NEEDS: Final = {"Produce": 3, "Fetch": 4}
