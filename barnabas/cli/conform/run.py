@@ -171,6 +171,8 @@ def _restarter(command: str) -> Callable[[], Awaitable[None]]:
         words = shlex.split(command)
     except ValueError as problem:
         raise Trouble(f"--restart: {command!r} is not a command line: {problem}") from None
+    if not words:
+        raise Trouble("--restart: the command is empty")
 
     async def restart() -> None:
         try:

@@ -117,7 +117,7 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
         if option not in OPTIONS and option != text:
             yield option
     for extras in re.findall(r"\bextras? '([\w,]+)'", text):
-        yield from set(extras.split(",")) - set(EXTRAS)
+        yield from set(extras.split(",")) - EXTRAS
     for line in re.findall(r"\bbarnabas (?!has |was |is |did |with )((?:[a-z]+ ?)+)", text):
         command = COMMANDS
         for word in line.split():

@@ -4,10 +4,14 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from tests.barnabas.cli.command import run
 
-CHECKS = "frame,produce/b*,produce/acks*"
-"""librdkafka's mock cluster fails some of these checks; others end it, such as a Produce without records."""
+CHECKS = "frame/[!s]*,produce/b*,produce/acks*"
+"""librdkafka's mock cluster fails some of these checks. Others end it, such as a Produce without records, or
+wait 10 s for it: it keeps the connection of an empty frame open.
+"""
 
 
 def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> None:
@@ -52,6 +56,23 @@ def test_known_failures_do_not_fail_the_run(bootstrap: str, tmp_path: Path) -> N
     again = run("conform", bootstrap, "--only", CHECKS, "--baseline", "known.yaml", cwd=tmp_path)
     assert again.returncode == 0
     assert "known produce/bad-crc" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [("false", "--restart ended with exit code 1"), ("nobody", "--restart: nobody: No such file")],
+)  # fmt: skip
+def test_a_broker_that_is_not_restarted_is_an_error_of_the_check(
+    bootstrap: str, command: str, reason: str
+) -> None:
+    ended = run("conform", bootstrap, "--only", "produce/after-restart", "--restart", command)
+    assert ended.returncode == 3
+    assert f"error produce/after-restart: {reason}" in ended.stdout
+
+
+def test_an_empty_command_restarts_nothing(bootstrap: str) -> None:
+    ended = run("conform", bootstrap, "--restart", " ")
+    assert (ended.returncode, ended.stderr) == (2, "barnabas: --restart: the command is empty\n")
 
 
 def test_checks_are_listed_and_shown() -> None:
