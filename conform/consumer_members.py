@@ -151,8 +151,13 @@ async def only_consumer(broker: Broker, topic: str, count: int, **fields: Any) -
 async def consumer_pair(broker: Broker, topic: str) -> tuple[ConsumerMember, ConsumerMember]:
     """Return the members of a new group, each of which owns one of a topic's two partitions."""
     first = await only_consumer(broker, topic, 2)
+    return first, await second_consumer(broker, first, topic)
+
+
+async def second_consumer(broker: Broker, first: ConsumerMember, topic: str) -> ConsumerMember:
+    """Return a member that has joined the group of the only one and got one of its two partitions."""
     second = await new_consumer(broker, first.group, [topic])
     await second.join()
     await first.until_assigned(1)
     await second.until_assigned(1)
-    return first, second
+    return second

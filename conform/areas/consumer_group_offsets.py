@@ -14,6 +14,7 @@ from barnabas.conform.consumer_members import (
     ConsumerMember,
     new_consumer,
     only_consumer,
+    second_consumer,
 )
 from barnabas.conform.response import Response
 
@@ -89,10 +90,7 @@ async def commit_lost_partition(broker: Broker) -> None:
     topic = await broker.topic(2)
     first = await only_consumer(broker, topic, 2)
     before = first.epoch
-    second = await new_consumer(broker, first.group, [topic])
-    await second.join()
-    await first.until_assigned(1)
-    await second.until_assigned(1)
+    second = await second_consumer(broker, first, topic)
     fields = {"member_id": first.id, "generation_id_or_member_epoch": before}
     lost = second.partitions[0]
     response = await commit(broker, first.group, topic, {lost: 5}, member=fields)
@@ -111,10 +109,7 @@ async def commit_kept_partition(broker: Broker) -> None:
     topic = await broker.topic(2)
     first = await only_consumer(broker, topic, 2)
     before = first.epoch
-    second = await new_consumer(broker, first.group, [topic])
-    await second.join()
-    await first.until_assigned(1)
-    await second.until_assigned(1)
+    await second_consumer(broker, first, topic)
     fields = {"member_id": first.id, "generation_id_or_member_epoch": before}
     remaining = first.partitions[0]
     response = await commit(broker, first.group, topic, {remaining: 5}, member=fields)
