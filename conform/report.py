@@ -10,6 +10,7 @@ from typing import Any
 from barnabas.conform.check import Check
 from barnabas.conform.frame_text import request_lines, response_lines
 from barnabas.conform.verdicts import Level, Outcome, Verdict
+from barnabas.xml_text import xml_text
 
 
 @dataclass(slots=True)
@@ -120,7 +121,7 @@ def failure_lines(check: Check, verdict: Verdict, target: str) -> list[str]:
 
 def as_junit(report: Report) -> str:
     """Return a run as JUnit's XML: a test suite an area; known failures and skipped checks are skipped."""
-    root = ET.Element("testsuites", name=f"barnabas conform {report.target}")
+    root = ET.Element("testsuites", name=xml_text(f"barnabas conform {report.target}"))
     areas: dict[str, ET.Element] = {}
     for check in report.checks:
         verdict = report.verdicts.get(check.name)
@@ -146,20 +147,15 @@ def as_junit(report: Report) -> str:
 
 
 def _outcome(case: ET.Element, report: Report, check: Check, verdict: Verdict) -> None:
-    text = _printable("\n".join(failure_lines(check, verdict, report.target)))
+    text = xml_text("\n".join(failure_lines(check, verdict, report.target)))
     if report.counts(check):
-        ET.SubElement(case, "failure", message=_printable(verdict.reason)).text = text
+        ET.SubElement(case, "failure", message=xml_text(verdict.reason)).text = text
     elif verdict.outcome == "error":
-        ET.SubElement(case, "error", message=_printable(verdict.reason))
+        ET.SubElement(case, "error", message=xml_text(verdict.reason))
     elif verdict.outcome != "pass":
         known = report.baseline.get(check.name)
         reason = f"known: {known}" if known is not None else verdict.reason
-        ET.SubElement(case, "skipped", message=_printable(reason))
-
-
-def _printable(text: str) -> str:
-    """Replace what XML 1.0 can't hold: text of a broker may be anything."""
-    return "".join(char if char in "\t\n\r" or char.isprintable() else "\ufffd" for char in text)
+        ET.SubElement(case, "skipped", message=xml_text(reason))
 
 
 def areas_of(checks: Collection[Check]) -> dict[str, list[Check]]:

@@ -21,7 +21,7 @@ FILLERS: Final = {
     "about": 3,
     "asked": 3,
     "behind": 0,
-    "found": 1,
+    "found": 0,
     "kept": 3,
     "left": 11,
     "one": 0,

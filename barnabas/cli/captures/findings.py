@@ -15,13 +15,11 @@ from barnabas.captures.checks import Check
 from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, Severity, frames
 from barnabas.captures.kafka.columns import iso
 from barnabas.plural import plural
+from barnabas.xml_text import xml_text
 
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-
-UNPRINTABLE: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
-"""Characters that XML 1.0 forbids; names in findings may contain them."""
 
 
 class Checked(NamedTuple):
@@ -129,7 +127,7 @@ def as_junit(checked: Checked) -> str:
     by_check: dict[str, list[Finding]] = {check.name: [] for check in checked.checks}
     for check, finding in checked.findings:
         by_check[check.name].append(finding)
-    suite = ET.Element("testsuite", name=_clean(f"barnabas check {checked.name}"), errors="0")
+    suite = ET.Element("testsuite", name=xml_text(f"barnabas check {checked.name}"), errors="0")
     failures = 0
     for name, findings in by_check.items():
         case = ET.SubElement(suite, "testcase", classname="barnabas.cli.captures.check", name=name)
@@ -141,10 +139,10 @@ def as_junit(checked: Checked) -> str:
             message = (
                 f"{plural(len(wrong) + checked.left_out.get(name, 0), 'finding')}: {wrong[0].what}"
             )
-            failure = ET.SubElement(case, "failure", type=worst, message=_clean(message))
-            failure.text = _clean("\n".join(map(as_lines, wrong)))
+            failure = ET.SubElement(case, "failure", type=worst, message=xml_text(message))
+            failure.text = xml_text("\n".join(map(as_lines, wrong)))
         if notes:
-            ET.SubElement(case, "system-out").text = _clean("\n".join(map(as_lines, notes)))
+            ET.SubElement(case, "system-out").text = xml_text("\n".join(map(as_lines, notes)))
     suite.set("tests", str(len(by_check)))
     suite.set("failures", str(failures))
     root = ET.Element("testsuites")
@@ -161,7 +159,3 @@ def as_lines(finding: Finding) -> str:
         f"{iso(finding.ts)} {finding.severity}: {finding.what}\n"
         f"  frames {numbers}: {exchanges}\n  {finding.advice}"
     )
-
-
-def _clean(text: str) -> str:
-    return text.translate(UNPRINTABLE)

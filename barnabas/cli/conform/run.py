@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import yaml
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from barnabas.addresses import parse_servers
 from barnabas.cli.conform.options import ConformOptions
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.progress import counting_bar
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.conform.catalog import CHECKS, chosen
 from barnabas.conform.check import Check
@@ -27,7 +27,7 @@ from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Level, Verdict
 from barnabas.nearest import did_you_mean
 from barnabas.peers.ownership import OPTION, is_loopback
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble, os_errors
 
 ALL = (*CHECKS, *SERVED)
 """Every check, those of the declarations last."""
@@ -77,10 +77,7 @@ def conform(options: ConformOptions) -> int:
 async def _run(suite: Suite, report: Report, output: Output) -> None:
     by_name = {check.name: check for check in report.checks}
     reasons = set()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, console=output.err, transient=True, disable=not output.err.is_terminal
-    ) as progress:
+    with counting_bar(output) as progress:
         task = progress.add_task("checks", total=len(report.checks))
         async for verdict in suite.run(report.checks):
             report.add(verdict)
@@ -121,10 +118,8 @@ def _write(options: ConformOptions, report: Report, suite: Suite) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    try:
+    with os_errors(f"can't write {path}", COULD_NOT_RUN):
         path.write_text(f"{text}\n", "utf-8")
-    except OSError as problem:
-        raise Trouble(f"can't write {path}: {problem.strerror}", COULD_NOT_RUN) from None
 
 
 def _checks(options: ConformOptions) -> list[Check]:
@@ -139,10 +134,10 @@ def _checks(options: ConformOptions) -> list[Check]:
     if options.kip is None:
         return checks
     kip = re.compile(rf"\bKIP-{options.kip}\b")
-    found = [check for check in checks if any(map(kip.search, check.sources))]
-    if not found:
+    of_kip = [check for check in checks if any(map(kip.search, check.sources))]
+    if not of_kip:
         raise Trouble(f"--kip {options.kip}: no check has this source")
-    return found
+    return of_kip
 
 
 def _baseline(path: Path | None) -> dict[str, str]:
@@ -150,9 +145,8 @@ def _baseline(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        document = yaml.safe_load(path.read_text("utf-8")) or {}
-    except OSError as problem:
-        raise Trouble(f"--baseline {path}: {problem.strerror}") from None
+        with os_errors(f"--baseline {path}"):
+            document = yaml.safe_load(path.read_text("utf-8")) or {}
     except (UnicodeDecodeError, yaml.YAMLError):
         raise Trouble(f"--baseline {path}: not a YAML file") from None
     if isinstance(document, list):
