@@ -11,7 +11,7 @@ class BuildWithTypes(build_py):
     """Copies the package, and lets the copy write its stub; an editable install has no copy."""
 
     def run(self) -> None:
-        """As setuptools does, and then the stub."""
+        """Build as setuptools does, and then write the stub."""
         super().run()
         if not self.editable_mode:
             write = ["-m", "barnabas.specs.stubs", "barnabas/specs/types.pyi"]

@@ -133,7 +133,7 @@ def loads() -> dict[str, Load]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a client measured on one connection."""
+    """Measurements of a client on one connection."""
 
     seconds: float
     bytes: int

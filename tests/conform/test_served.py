@@ -8,6 +8,7 @@ import pytest
 
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import Check
+from barnabas.conform.drive import drive
 from barnabas.conform.operations import Open, Operation, Read, Write
 from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Failed
@@ -16,22 +17,15 @@ from barnabas.specs.registry import api
 
 
 class Answers:
-    """A driver that answers each request with the defaults of its response, and some bytes more."""
+    """Answers each request with the defaults of its response, and some bytes more."""
 
     def __init__(self, more: bytes = b"") -> None:
         self._more = more
         self._response = b""
 
     def run(self, check: Check) -> None:
-        name = check.each
-        broker = Broker({name: api(name).versions}, "served")
-        steps = broker.run(check.run)
-        value: Any = None
-        try:
-            while True:
-                value = self._perform(steps.send(value))
-        except StopIteration:
-            return
+        broker = Broker({check.each: api(check.each).versions}, "served")
+        drive(broker.run(check.run), self._perform)
 
     def _perform(self, operation: Operation[Any]) -> Any:
         match operation:
