@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.conform.expectations import CODES
 from barnabas.specs.records import Record, build, read
-from tests.conform.recordings import Wrong, with_body, with_fields
+from tests.conform.recordings import Wrong, with_body
 
 _ARRAYS: Final = ("responses", "topics", "partition_responses", "partitions")
 
@@ -70,11 +70,6 @@ def rebuilt(change: Callable[[list[Record]], Iterable[Record]], nth: int = 0) ->
 def records_in(data: bytes) -> list[Record]:
     """Return the records of some batches."""
     return [record for batch in read(data) for record in batch.records()]
-
-
-def top(api: str, nth: int, **fields: Any) -> Wrong:
-    """Change fields at the top of the nth response to an API."""
-    return with_fields(api, nth, fields)
 
 
 def shifted(api: str, nth: int, seconds: float) -> Wrong:

@@ -6,7 +6,7 @@ import uuid
 from typing import Any, Final
 
 from barnabas.specs.records import read
-from tests.conform.recordings import Wrong, silence, with_body
+from tests.conform.recordings import Wrong, silence, with_body, with_fields
 from tests.conform.wrong.changes import (
     every,
     fetched,
@@ -16,7 +16,6 @@ from tests.conform.wrong.changes import (
     row,
     rows,
     shifted,
-    top,
 )
 
 _REFUSED: Final = (
@@ -145,13 +144,15 @@ WRONG: Final[dict[str, Wrong]] = {
     "fetch/partition-order": with_body("Fetch", 1, _swapped_records),
     "fetch/empty-then-full": row("Fetch", 0, 1, records=b""),
     "session/full": with_body("Fetch", 0, _drop_partition),
-    "session/none": top("Fetch", 0, session_id=5),
-    "session/wrong-epoch": top("Fetch", 1, error_code="NONE"),
+    "session/none": with_fields("Fetch", 0, {"session_id": 5}),
+    "session/wrong-epoch": with_fields("Fetch", 1, {"error_code": "NONE"}),
     "session/two": row("Fetch", 2, 0, partition_index=1),
-    "session/unknown": top("Fetch", 0, error_code="NONE"),
-    "session/after-restart": top("Fetch", 1, error_code="NONE"),
-    "session/closed": top("Fetch", 2, error_code="NONE"),
-    "session/replaced": top("Fetch", 2, error_code="NONE"),
-    "session/other-connection": top("Fetch", 1, error_code="FETCH_SESSION_ID_NOT_FOUND"),
+    "session/unknown": with_fields("Fetch", 0, {"error_code": "NONE"}),
+    "session/after-restart": with_fields("Fetch", 1, {"error_code": "NONE"}),
+    "session/closed": with_fields("Fetch", 2, {"error_code": "NONE"}),
+    "session/replaced": with_fields("Fetch", 2, {"error_code": "NONE"}),
+    "session/other-connection": with_fields(
+        "Fetch", 1, {"error_code": "FETCH_SESSION_ID_NOT_FOUND"}
+    ),
 }
 """Check -> a response with a violation."""

@@ -22,7 +22,6 @@ from tests.conform.wrong.changes import (
     records,
     records_in,
     row,
-    top,
 )
 
 _REFUSED: Final = (
@@ -144,8 +143,8 @@ WRONG: Final[dict[str, Wrong]] = {
     "idempotence/after-move": produced(1, base_offset=2),
     "idempotence/concurrent-duplicate": produced(1, error_code="DUPLICATE_SEQUENCE_NUMBER"),
     "idempotence/producer-id": every("InitProducerId", producer_id=7),
-    "idempotence/producer-id-with-epoch": top("InitProducerId", 0, error_code="NONE"),
-    "idempotence/transactional-id-empty": top("InitProducerId", 0, error_code="NONE"),
+    "idempotence/producer-id-with-epoch": with_fields("InitProducerId", 0, {"error_code": "NONE"}),
+    "idempotence/transactional-id-empty": with_fields("InitProducerId", 0, {"error_code": "NONE"}),
     "idempotence/in-sequence": produced(1, base_offset=0),
     "idempotence/duplicate": produced(1, error_code="DUPLICATE_SEQUENCE_NUMBER"),
     "idempotence/duplicate-of-five": produced(6, base_offset=6),
