@@ -33,7 +33,10 @@ class Response:
     body: Mapping[str, Any]
     path: str = ""
     oddities: tuple[str, ...] = ()
-    """What Kafka's own reader accepts and its writer never writes, such as trailing bytes."""
+    """Bytes that Kafka never writes and other fields do not depend on, such as trailing bytes or a wrong tag.
+
+    The check `served/API` reports them; others read on.
+    """
 
     def at(self, path: str) -> Response:
         """Return the part of the response below a path; expectations name paths from there.
@@ -102,7 +105,9 @@ def read_response(request: Request, frame: bytes) -> Response:
     definition = api(request.api)
     try:
         offset = response_body(frame, definition.key, request.version)
-        body, oddities = definition.response.codec(request.version).inspect(frame[offset:])
+        body, oddities = definition.response.codec(request.version).inspect(
+            frame[offset:], lenient=True
+        )
     except Malformed as problem:
         raise Failed(what, "a response that can be decoded", str(problem), evidence) from None
     described = tuple(f"{oddity.path or 'body'}: {oddity.what}" for oddity in oddities)

@@ -88,12 +88,13 @@ class Codec:
         except IRREGULAR:
             return None
 
-    def inspect(self, body: bytes) -> tuple[dict[str, Any], list[Oddity]]:
+    def inspect(self, body: bytes, *, lenient: bool = False) -> tuple[dict[str, Any], list[Oddity]]:
         """Return all fields of a body, and its oddities. Raises Malformed.
 
-        An oddity is something that Kafka accepts but never writes.
+        An oddity is something that Kafka accepts but never writes. With `lenient`, a malformed tagged field
+        or a missing last tagged section is one, too, although Kafka rejects it.
         """
-        return decode_carefully(self.layout, body)
+        return decode_carefully(self.layout, body, lenient=lenient)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
         """Return the bytes of a body; missing fields get their default. Raises Unfit, with the path."""

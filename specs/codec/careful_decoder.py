@@ -61,14 +61,22 @@ def text_of(raw: bytes) -> str:
     return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
 
-def decode_carefully(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
+def decode_carefully(
+    layout: Layout, data: bytes, *, lenient: bool = False
+) -> tuple[dict[str, Any], list[Oddity]]:
     """Return the values of a body, and its oddities.
+
+    Args:
+        layout: The layout of the body.
+        data: The body.
+        lenient: Whether a malformed tagged section is an oddity, too. Tagged fields have sizes, and the last
+            section may be missing, so the other fields can still be read.
 
     Raises:
         Malformed: Kafka would reject the body.
         TooLarge: The values would take more than `barnabas.specs.codec.budget.BUDGET`.
     """
-    reader = CarefulDecoder(data)
+    reader = CarefulDecoder(data, lenient)
     values = reader.struct(layout, "")
     if reader.offset < len(data):
         reader.odd("", f"{len(data) - reader.offset} trailing bytes")
@@ -80,9 +88,10 @@ def decode_carefully(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[
 class CarefulDecoder:
     """A body that is being read, with the oddities found so far."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, lenient: bool = False) -> None:
         self.data = data
         self.offset = 0
+        self._lenient = lenient
         self.oddities: list[Oddity] = []
         self.more = 0
         self._left: int | None = None if len(data) <= FREE else BUDGET
@@ -227,6 +236,9 @@ class CarefulDecoder:
         """Read a tagged section into the values."""
         before = -math.inf
         start = self.offset
+        if self._lenient and start == len(self.data):
+            self.odd(path, "no tagged section")
+            return
         count = self.varint(f"{dot}_tags")
         if count < 0:
             raise Malformed(f"{dot}_tags", start, f"{count} tagged fields")
@@ -240,17 +252,30 @@ class CarefulDecoder:
             if tag <= before:
                 self.odd(path, f"tag {tag} behind tag {before}")
             before = max(before, tag)
-            slot = next((slot for slot in layout.tagged if slot.tag == tag), None)
-            if slot is not None:
-                values[slot.name] = self.tagged(slot, size, dot + slot.name)
-            elif tag in layout.foreign_tags:
-                raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} {FOREIGN_TAG}")
-            elif size < 0:
-                raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
-            else:
-                self.charge(size)
-                unknown = values.setdefault("_tags", {})
-                unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
+            end = self.offset + size
+            can_skip = self._lenient and self.offset <= end <= len(self.data)
+            try:
+                self.tag(layout, values, tag, size, dot)
+            except Malformed as problem:
+                if not can_skip or isinstance(problem, TooLarge):
+                    raise
+                self.odd(path, f"malformed tag {tag}: {problem}")
+            if can_skip:
+                self.offset = end
+
+    def tag(self, layout: Layout, values: dict[str, Any], tag: int, size: int, dot: str) -> None:
+        """Read one tagged field, after its tag and size, into the values."""
+        slot = next((slot for slot in layout.tagged if slot.tag == tag), None)
+        if slot is not None:
+            values[slot.name] = self.tagged(slot, size, dot + slot.name)
+        elif tag in layout.foreign_tags:
+            raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} {FOREIGN_TAG}")
+        elif size < 0:
+            raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
+        else:
+            self.charge(size)
+            unknown = values.setdefault("_tags", {})
+            unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
 
     def tagged(self, slot: Slot, size: int, path: str) -> Any:
         """Read the value of a tagged field that this version has."""

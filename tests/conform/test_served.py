@@ -10,6 +10,7 @@ from barnabas.conform.broker import Broker
 from barnabas.conform.check import Check
 from barnabas.conform.drive import drive
 from barnabas.conform.operations import Open, Operation, Read, Write
+from barnabas.conform.response import Request, read_response
 from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Failed
 from barnabas.specs.frames import Frame, encode_frame, request_head
@@ -52,3 +53,12 @@ def test_a_response_that_can_be_decoded_passes(check: Check) -> None:
 def test_a_trailing_byte_fails(check: Check) -> None:
     with pytest.raises(Failed, match="1 trailing bytes"):
         Answers(b"\0").run(check)
+
+
+@pytest.mark.parametrize("tags", [b"", b"\1\0\1\xff", b"\1\1\2\0\1"])
+def test_a_wrong_tag_is_listed_and_the_fields_are_read(tags: bytes) -> None:
+    body = {"api_keys": [{"api_key": 18, "min_version": 0, "max_version": 4}]}
+    frame = bytes(4) + api("ApiVersions").response.codec(4).encode(body)[:-1] + tags
+    response = read_response(Request("ApiVersions", 4, 0, b""), frame)
+    assert response["api_keys[0].max_version"] == 4
+    assert len(response.oddities) == 1

@@ -144,6 +144,32 @@ def test_what_is_malformed_is_refused_with_its_place(
     assert codec.regular(data) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "value", "oddity"),
+    [
+        ("newer", "01 01 04 00000001", {}, "malformed tag 1: _tags at byte 3: tag 1 is of another version"),
+        ("tagged", "01 01 02 0001", {"x": 0}, "malformed tag 1: x at byte 3: 4 bytes expected for int32, 2 remain"),
+        ("tagged", "01 01 05 0000000209", {"x": 2}, "4 bytes in a tag of size 5"),
+        ("flag", "01", {"x": True}, "no tagged section"),
+        ("inner", "07 01 01 01 09", {"x": {"a": 7, "b": 9}}, "no tagged section"),
+        ("flag", f"{TAG} 07 02 61", None, None),
+        ("flag", f"{TAG} 05 ffffffff0f", None, None),
+        ("tagged", "01 01 7f 00000001", {"x": 1}, "4 bytes in a tag of size 127"),
+    ],
+)  # fmt: skip
+def test_a_lenient_reader_skips_malformed_tags_by_their_size(
+    name: str, body: str, value: Any, oddity: str | None
+) -> None:
+    codec, data = message(name, "flexible"), bytes.fromhex(body)
+    if value is None:
+        with pytest.raises(Malformed):
+            codec.inspect(data, lenient=True)
+        return
+    values, oddities = codec.inspect(data, lenient=True)
+    assert values == value
+    assert [what for _, _, what in oddities] == [oddity]
+
+
 def test_oddities_are_bounded_and_the_rest_is_counted() -> None:
     data = b"\1" + b"\x88\x27" + b"\x05\x00" * 5000
     values, oddities = message("flag", "flexible").inspect(data)
