@@ -34,5 +34,11 @@ PEERS: Final = (
         "Apache Kafka itself in any version since 0.8.2, as apache:VERSION; downloaded on first use",
         "install barnabas with the extra 'apache'",
     ),
+    Peer(
+        "kfake",
+        "barnabas.peers.kfake",
+        "franz-go's fake cluster in memory, also as kfake:REVISION; built on first use",
+        "needs go on the path",
+    ),
 )
 """The kinds that are part of barnabas; packages may add others (`barnabas.cli.peers.kinds`)."""

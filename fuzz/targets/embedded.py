@@ -21,7 +21,7 @@ from barnabas.location import ROOT
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
-from barnabas.peers.kfake import NAME, kfake_program
+from barnabas.peers.kfake import kfake_program, name_of
 
 LAST_WORDS: Final = 4000
 """Characters of the process's output that are kept when it ends."""
@@ -137,4 +137,4 @@ def embedded() -> BrokerTarget:
 
 def kfake() -> BrokerTarget:
     """Return franz-go's fake cluster as a target."""
-    return BrokerTarget(EmbeddedService(NAME, _kfake), batch=512, connections=96, timeout=0.2)
+    return BrokerTarget(EmbeddedService(name_of(), _kfake), batch=512, connections=96, timeout=0.2)

@@ -1,22 +1,26 @@
-// franz-go's fake cluster (pkg/kfake), in memory: one broker on a port of the system's choice, with the topics that it is given. It
-// prints its address and serves until stdin ends.
+// franz-go's fake cluster (pkg/kfake), in memory: brokers on ports of the system's choice, with the topics that it is given. It
+// prints their addresses and serves until stdin ends.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
 func main() {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(1, os.Args[1:]...))
+	brokers := flag.Int("brokers", 1, "number of brokers")
+	flag.Parse()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(*brokers), kfake.Ports(make([]int, *brokers)...), kfake.SeedTopics(1, flag.Args()...))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	defer cluster.Close()
-	fmt.Println(cluster.ListenAddrs()[0])
+	fmt.Println(strings.Join(cluster.ListenAddrs(), ","))
 	io.Copy(io.Discard, os.Stdin)
 }

@@ -86,13 +86,14 @@ def peers_list(
     epilog=examples(
         "barnabas peers start embedded",
         "barnabas peers start apache:3.9.1 --nodes 3",
+        "barnabas peers start kfake",
     ),
 )
 def peers_start(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="embedded, apache:VERSION, or another of `peers list`."
+            metavar="KIND", help="embedded, apache:VERSION, kfake, or another of `peers list`."
         ),
     ],
     nodes: Annotated[
@@ -103,7 +104,7 @@ def peers_start(
             "-n",
             min=1,
             max=100,
-            help="How many brokers; 1 of apache, else 3.",
+            help="How many brokers; 1 of apache and kfake, else 3.",
             show_default=False,
         ),
     ] = None,
@@ -127,7 +128,7 @@ def peers_start(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where logs stay; else they go with the brokers. Not for embedded, apache.",
+            help="Where logs stay; else they go with the brokers. Not for embedded, apache, kfake.",
         ),
     ] = None,
     listen: Annotated[
@@ -135,7 +136,7 @@ def peers_start(
         typer.Option(
             metavar="HOST:PORT",
             help="Where the first broker listens, the others on the ports after it; else any port "
-            "of 127.0.0.1. Not for embedded, apache.",
+            "of 127.0.0.1. Not for embedded, apache, kfake.",
         ),
     ] = None,
 ) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, Final, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -84,48 +84,74 @@ def start(
     """Start brokers, print their addresses, and wait for a signal to end; return the exit code.
 
     Args:
-        kind: `embedded`, `apache:VERSION`, or an added kind.
+        kind: `embedded`, `apache:VERSION`, `kfake`, or an added kind.
         brokers: The number of brokers; None: the kind's default.
         options: Options of added kinds.
 
     Raises:
         Trouble: The kind is unknown or can't be started.
     """
-    name, _, version = kind.partition(":")
-    built_in = [peer.name for peer in PEERS]
-    if (name not in built_in and name not in references("brokers")) or (
-        name != "apache" and version
-    ):
-        names = [*built_in, *references("brokers")]
-        raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
+    name = kind.partition(":")[0]
     output, options = Output(), options or Options()
-    if name in ("embedded", "apache"):
-        for option, value in options._asdict().items():
-            if value is not None:
-                others = " and ".join(references("brokers")) or "added kinds"
-                raise Trouble(f"--{option.rstrip('s')} is for {others}, not for {kind}")
     try:
         with interruptible():
-            if name == "embedded":
-                return _embedded(3 if brokers is None else brokers, output)
-            if name == "apache":
-                return _apache(version, 1 if brokers is None else brokers, output)
-            return added_kind(name).start(brokers, options, output)
+            if name in references("brokers") and ":" not in kind:
+                return added_kind(name).start(brokers, options, output)
+            _refuse(options, kind)
+            with running(kind, brokers) as (cluster, note):
+                output.note(note)
+                ready = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
+                output.raw(json_text({"ready": ready}))
+                _until_signal()
+                return FINE
     except KeyboardInterrupt:
         return FINE
 
 
-def _embedded(brokers: int, output: Output) -> int:
+def _refuse(options: Options, kind: str) -> None:
+    """Raise Trouble if options are given that only added kinds support."""
+    for option, value in options._asdict().items():
+        if value is not None:
+            others = " and ".join(references("brokers")) or "added kinds"
+            raise Trouble(f"--{option.rstrip('s')} is for {others}, not for {kind}")
+
+
+@contextmanager
+def running(kind: str, brokers: int | None = None) -> Iterator[tuple[Cluster, str]]:
+    """Run brokers of a built-in kind; yield them and a note on them.
+
+    Args:
+        kind: `embedded`, `apache:VERSION`, `kfake` or `kfake:REVISION`.
+        brokers: The number of brokers; None: the kind's default.
+
+    Raises:
+        Trouble: The kind is unknown or can't be started.
+    """
+    name, _, version = kind.partition(":")
+    if name not in _CLUSTERS or (name == "embedded" and version):
+        names = [*(peer.name for peer in PEERS), *references("brokers")]
+        raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
+    with ExitStack() as stack:
+        cluster, note, errors = _CLUSTERS[name](version, brokers)
+        try:
+            started = stack.enter_context(cluster)
+        except errors as problem:
+            raise Trouble(str(problem), COULD_NOT_RUN) from None
+        yield started, f"{note}; Ctrl-C stops the brokers"
+
+
+_NotStarted = tuple[AbstractContextManager[Cluster], str, tuple[type[Exception], ...]]
+"""Brokers, a note on them, and the errors of their start."""
+
+
+def _embedded(version: str, brokers: int | None) -> _NotStarted:
     from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 
-    try:
-        note = "topics are created on first use, with 4 partitions; Ctrl-C stops the brokers"
-        return _run(EmbeddedCluster(brokers), note, output)
-    except UnavailableError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    note = "topics are created on first use, with 4 partitions"
+    return EmbeddedCluster(3 if brokers is None else brokers), note, (UnavailableError,)
 
 
-def _apache(version: str, brokers: int, output: Output) -> int:
+def _apache(version: str, brokers: int | None) -> _NotStarted:
     from barnabas.peers.apache import (
         ApacheCluster,
         BootError,
@@ -134,22 +160,27 @@ def _apache(version: str, brokers: int, output: Output) -> int:
     )
 
     try:
-        cluster = ApacheCluster(version, brokers)
+        cluster = ApacheCluster(version, 1 if brokers is None else brokers)
     except UnknownVersionError as problem:
         raise Trouble(f"{problem}; for example: apache:3.9.1") from None
-    try:
-        note = f"Apache Kafka {version}, {cluster.mode}; Ctrl-C stops the brokers"
-        return _run(cluster, note, output)
-    except (UnavailableError, BootError) as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    return cluster, f"Apache Kafka {version}, {cluster.mode}", (UnavailableError, BootError)
 
 
-def _run(brokers: AbstractContextManager[Cluster], note: str, output: Output) -> int:
-    with brokers as cluster:
-        output.note(note)
-        output.raw(json_text({"ready": {"bootstrap": cluster.bootstrap, "pid": os.getpid()}}))
-        _until_signal()
-    return FINE
+def _kfake(version: str, brokers: int | None) -> _NotStarted:
+    from barnabas.peers.clients.errors import UnavailableClientError
+    from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
+
+    revision = version or REVISION
+    cluster = KfakeCluster(1 if brokers is None else brokers, revision)
+    return cluster, name_of(revision), (UnavailableClientError,)
+
+
+_CLUSTERS: Final[Mapping[str, Callable[[str, int | None], _NotStarted]]] = {
+    "embedded": _embedded,
+    "apache": _apache,
+    "kfake": _kfake,
+}
+"""Name of a built-in kind -> a function that returns its brokers."""
 
 
 def _until_signal() -> None:

@@ -27,15 +27,16 @@ def addresses_of(ready: dict[str, Any]) -> list[tuple[str, int]]:
 def test_the_list_names_the_versions_seen_working() -> None:
     result = run("peers", "list")
     assert result.returncode == 0
-    embedded, apache, versions, *_ = result.stdout.splitlines()
+    embedded, apache, versions, kfake, *_ = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
     assert apache.startswith("apache ")
+    assert kfake.startswith("kfake ")
     assert versions.split("tested: ")[1].split(", ") == [one.version for one in RELEASES]
 
 
 def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     rows = run("peers", "list", "--json").rows
-    own = ["embedded", *(f"apache:{one.version}" for one in RELEASES)]
+    own = ["embedded", *(f"apache:{one.version}" for one in RELEASES), "kfake"]
     assert [row["start"] for row in rows][: len(own)] == own
     assert rows[0] == {
         "kind": "embedded",
@@ -70,6 +71,22 @@ def test_the_embedded_cluster_ends_on_a_signal(
         rest, errors = remaining(process, 60)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors
+
+
+@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.timeout(600)
+def test_two_brokers_of_kfake_answer_and_end_on_a_signal() -> None:
+    with started("peers", "start", "kfake", "--nodes", "2") as (process, ready):
+        addresses = addresses_of(ready)
+        assert len(addresses) == 2
+        for _, port in addresses:
+            assert len(probe.brokers(port, (3, 9, 1))) == 2
+        pids = family(process.pid)
+        process.send_signal(signal.SIGTERM)
+        rest, errors = remaining(process, 60)
+    assert (process.returncode, rest) == (0, "")
+    assert errors == "kfake 01f206a7e32c; Ctrl-C stops the brokers\n"
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
 @pytest.mark.needs_apache("3.9.1")
