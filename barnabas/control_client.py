@@ -74,7 +74,7 @@ class Client:
             with self.open(method, path, body) as answer:
                 return answer.read().decode()
         except (OSError, http.client.HTTPException, ValueError) as problem:
-            raise Unreachable(f"{self._where} broke off: {problem}") from None
+            raise Unreachable(f"lost the connection to {self._where}: {problem}") from None
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         """Send a request and return the JSON of the response. Raises Refused or Unreachable."""
@@ -97,8 +97,8 @@ class Client:
                     elif field == "data":
                         yield name, json.loads(value)
             except (OSError, http.client.HTTPException, ValueError) as problem:
-                raise Unreachable(f"the stream broke off: {problem}") from None
-        raise Unreachable("the stream broke off: the proxy is gone")
+                raise Unreachable(f"the stream ended: {problem}") from None
+        raise Unreachable("the stream ended: the proxy has stopped")
 
     @property
     def _where(self) -> str:

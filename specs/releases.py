@@ -184,7 +184,7 @@ def _release_of(release: str) -> str:
         if ".".join(numbers[:parts]) in RELEASES:
             return ".".join(numbers[:parts])
     raise LookupError(
-        f"no release {release!r} with ApiVersions is known; there are {RELEASES[0]} to {RELEASES[-1]}"
+        f"no release {release!r} with ApiVersions; known are {RELEASES[0]} to {RELEASES[-1]}"
     )
 
 

@@ -136,7 +136,8 @@ def _root(
     until_eof: Annotated[
         bool,
         typer.Option(
-            "--until-eof", help="Stop, as by SIGTERM, when stdin ends: for programs that start it."
+            "--until-eof",
+            help="Stop when stdin is closed, as on SIGTERM; for programs that start barnabas.",
         ),
     ] = False,
 ) -> None:
@@ -160,7 +161,7 @@ def demo_command(
     web: Annotated[
         str | None,
         typer.Option(
-            metavar="[HOST:PORT]", help="Show traffic that goes on, on a page for the browser."
+            metavar="[HOST:PORT]", help="Keep the traffic running and show it in the browser."
         ),
     ] = None,
 ) -> int:

@@ -132,7 +132,7 @@ def read(path: Path) -> dict[str, Cell]:
         lines = (path / CELLS).read_bytes().split(b"\n")
     except FileNotFoundError:
         raise FolderError(
-            f"{path} holds no table of clients: `barnabas clients run --out` makes one"
+            f"{path} holds no table of clients: `barnabas clients run --out` creates one"
         ) from None
     for number, line in enumerate(
         lines[:-1], start=1

@@ -44,7 +44,7 @@ def id_of(source: str) -> IdOf:
         return lambda message: _text(message.key())
     if field == "header" and name:
         return lambda message: _text(dict(message.headers() or ()).get(name))
-    raise ValueError(f"{source!r} is not a place of ids: expected value, key or header:NAME")
+    raise ValueError(f"{source!r} does not hold ids: expected value, key or header:NAME")
 
 
 def _text(data: bytes | None) -> str:

@@ -82,7 +82,7 @@ def as_pytest(exchanges: Iterable[Exchange], name: str, scenario: str = "") -> s
             chosen.append(exchange)
     if all(exchange.response_size is None for exchange in chosen):
         reasons = ", ".join(f"{reason} ({count})" for reason, count in unsent.items())
-        raise NoTest(f"nothing is left to be compared: {reasons or 'no exchange with a response'}")
+        raise NoTest(f"no exchange can be compared: {reasons or 'no exchange with a response'}")
     if len(chosen) > MOST or sum(exchange.weight for exchange in chosen) > BYTES:
         raise NoTest(
             f"a test has {MOST} exchanges and {BYTES >> 20} MiB of bodies at most: choose fewer"

@@ -41,7 +41,7 @@ def added(out: Path, kind: str, first: int) -> AddedFiles:
     of_table = partial(FORMATS[kind].batches, out / kind)
     last = next((number for number, _ in of_table("exchanges")), -1)
     if last < 0:
-        raise OSError(0, "there is no batch in it", str(out / kind / "exchanges"))
+        raise OSError(0, "the table has no batches", str(out / kind / "exchanges"))
     numbers = range(first, last + 1)
     if first > last + 1:
         raise ValueError(f"batch {last + 1} is the next one")

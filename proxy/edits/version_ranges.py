@@ -163,7 +163,7 @@ def parse_newest(texts: Iterable[str]) -> dict[int, int]:
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, _, version = part.partition("=")
         if not (name and version.isdecimal() and len(version) < 6):
-            raise ValueError(f"{part!r} is no API and version; write Fetch=11")
+            raise ValueError(f"{part!r} is not an API and version such as Fetch=11")
         try:
             newest[key_of(name.strip())] = int(version)
         except LookupError as problem:

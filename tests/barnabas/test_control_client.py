@@ -54,7 +54,7 @@ def test_a_request_has_the_token_and_the_answer_is_json() -> None:
         (http("200 OK", "\xff"), Unreachable, "is not a proxy"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", Unreachable, "start it with --control"),
         (b"", Unreachable, "start it with --control"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", Unreachable, "broke off"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", Unreachable, "lost the connection"),
     ],
 )
 def test_whatever_answers_trouble_is_one_line(
@@ -84,8 +84,8 @@ def test_a_stream_is_read_up_to_its_end() -> None:
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ((ONE,), "the proxy is gone"),
-        ((ONE, "event: exchange\ndata: {"), "the stream broke off"),
+        ((ONE,), "the proxy has stopped"),
+        ((ONE, "event: exchange\ndata: {"), "the stream ended"),
     ],
 )
 def test_a_stream_without_its_end_broke_off(texts: tuple[str, ...], said: str) -> None:

@@ -54,6 +54,7 @@ def test_what_is_asked_for_wrongly_is_refused() -> None:
     assert "give --api" in refused("decode", "--response", "00", "--draft", "rewrite-a")
     show = ("spec", "show", "Ping", "--source", "--draft")
     assert refused(*show, "rewrite-d") == (
-        "no dialect is called 'rewrite-d'; did you mean 'rewrite-a'?; --source goes without --dialect"
+        "no dialect is called 'rewrite-d'; did you mean 'rewrite-a'?; --source does not work with "
+        "--dialect"
     )
-    assert "goes without --dialect" in refused(*show, "rewrite-a", "-v", "0")
+    assert "does not work with --dialect" in refused(*show, "rewrite-a", "-v", "0")

@@ -112,7 +112,7 @@ def check(options: AnalyzeOptions) -> Master:
     out = str(options.folder.resolve())
     if options.table_format == "delta" and unquote(out) != out:
         # delta-rs unquotes the path once too often, and only in some places: quoting does not help
-        raise Trouble(f"--format delta: delta-rs finds nothing below {out}: use a name without %")
+        raise Trouble(f"--format delta: delta-rs can't open {out}: use a name without %")
     try:
         return parse_master(options.master)
     except ValueError as problem:

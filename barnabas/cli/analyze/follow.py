@@ -61,7 +61,7 @@ def _folder(options: AnalyzeOptions) -> Path:
     captures = options.paths
     missing = [path for path in captures if not os.path.exists(path)]  # noqa: PTH110 - also where a name is too long
     if missing:
-        raise Trouble(f"{missing[0]}: no such folder: create it, or start the proxy that does")
+        raise Trouble(f"{missing[0]}: no such folder: create it, or start the proxy first")
     if len(captures) != 1 or not os.path.isdir(captures[0]):  # noqa: PTH112 - the same
         raise Trouble(
             "--follow takes one folder: the one given to `barnabas proxy --capture FOLDER "
@@ -142,8 +142,7 @@ def _work(
         read = quality(out)
         if read and not any(row["files"] for row in read):
             raise Trouble(
-                f"nothing in {folder} could be read: its files are no segments of a proxy; analyze them "
-                "without --follow",
+                f"{folder} holds no segments written by a proxy: analyze it without --follow",
                 COULD_NOT_RUN,
             )
         with watched(spark, progress.tasks):

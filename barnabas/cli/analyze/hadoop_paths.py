@@ -33,10 +33,10 @@ def analyze_elsewhere(options: AnalyzeOptions) -> int:
     output, out = Output(), options.out
     if options.table_format == "iceberg" and scheme_of(out) is not None:
         raise Trouble(
-            "--format iceberg names files by their paths: --out is a folder of this machine"
+            "--format iceberg needs a local folder as --out: its tables name files by path"
         )
     if check(options).kind == "connect":
-        raise Trouble("what has a scheme, such as s3a://, can't be had by Spark Connect: use paths")
+        raise Trouble("Spark Connect can't read URLs such as s3a://: use paths")
     try:
         with (
             interruptible(),
@@ -58,7 +58,7 @@ def _staged(options: AnalyzeOptions, staging: Path, progress: StepProgress, outp
         files = HadoopFiles(spark)
         there = scheme_of(out) is not None
         if there and files.exists(out):
-            raise Trouble(f"--out {out} is there already: choose a new folder")
+            raise Trouble(f"--out {out} exists: choose a new folder")
         local_out = staging / "out" if there else Path(out)
         progress.step(0, 1, "copying captures")
         paths = [

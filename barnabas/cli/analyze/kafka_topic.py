@@ -41,14 +41,14 @@ def read_properties(path: Path) -> dict[str, str]:
     except OSError as problem:
         raise Trouble(f"--kafka-properties {path}: {reason_of(problem)}") from None
     except UnicodeDecodeError:
-        raise Trouble(f"--kafka-properties {path}: it is not text in UTF-8") from None
+        raise Trouble(f"--kafka-properties {path}: the file is not UTF-8") from None
     properties = {}
     for number, line in enumerate(lines, 1):
         name, equals, value = line.strip().partition("=")
         if not name or name.startswith(("#", "!")):
             continue
         if not equals:
-            raise Trouble(f"--kafka-properties {path}, line {number}: NAME=VALUE is expected")
+            raise Trouble(f"--kafka-properties {path}, line {number}: expected NAME=VALUE")
         properties[name.strip()] = value.strip()
     return properties
 

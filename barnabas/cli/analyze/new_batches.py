@@ -80,17 +80,17 @@ def _followed(options: AnalyzeOptions) -> tuple[Path, str]:
     """Return the folder of tables, and the format of the batches in it."""
     if len(options.captures) != 1 or options.tls_keys is not None or options.tables:
         raise Trouble(
-            "--from-batch takes one folder, that of `analyze --follow --format delta --out FOLDER`, "
-            "and neither --tables nor --tls-keys"
+            "--from-batch takes one folder, written by `analyze --follow --format delta --out FOLDER`; "
+            "omit --tables and --tls-keys"
         )
     folder = options.paths[0].resolve()
     kinds = [options.table_format] if options.table_format else list(PACKAGES)
     there = [kind for kind in kinds if (folder / kind / "exchanges").is_dir()]
     if "batch" not in partitions(folder) or not there:
         raise Trouble(
-            f"--from-batch: {folder} has no batches in a table format: follow into it with --format "
-            f"{kinds[0]}"
+            f"--from-batch: {folder} has no Delta or Iceberg tables: write them by --follow with "
+            f"--format {kinds[0]}"
         )
     if len(there) > 1:
-        raise Trouble(f"{folder} has batches as {' and '.join(there)}: --format says which to take")
+        raise Trouble(f"{folder} has batches as {' and '.join(there)}: choose one by --format")
     return folder, there[0]

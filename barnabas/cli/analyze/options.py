@@ -69,7 +69,7 @@ class SendOptions:
         typer.Option(
             "--kafka-properties",
             metavar="FILE",
-            help="How the producer of --to-kafka is configured, such as its TLS and SASL: lines "
+            help="Settings of the producer of --to-kafka, such as TLS and SASL: a file of lines "
             "NAME=VALUE.",
         ),
     ] = None
@@ -78,7 +78,7 @@ class SendOptions:
         """Raise Trouble for a topic without brokers, or brokers without a topic."""
         if self.to_kafka is None:
             for option in given(self):
-                raise Trouble(f"{option} is about --to-kafka HOST:PORT: give both")
+                raise Trouble(f"{option} needs --to-kafka HOST:PORT: give it, too")
         elif self.topic is None:
             raise Trouble("--to-kafka needs --topic NAME")
 
@@ -91,8 +91,8 @@ class AnalyzeOptions:
         list[str],
         typer.Argument(
             metavar="CAPTURE...",
-            help="Captures (pcapng or pcap, also gzip or zstd), or folders; also of Hadoop's file "
-            "systems, such as hdfs:// or s3a://.",
+            help="Captures (pcapng or pcap, also gzip or zstd) or folders of captures; also URLs "
+            "of Hadoop's file systems, such as hdfs:// or s3a://.",
         ),
     ]
     out: Annotated[
@@ -101,8 +101,8 @@ class AnalyzeOptions:
             "--out",
             "-o",
             metavar="DIR",
-            help="Folder for tables and report: new, empty, or of an earlier run; a new one, if it has "
-            "a scheme.",
+            help="Folder for tables and report: new, empty, or of an earlier run. A URL must name "
+            "a new folder.",
         ),
     ]
     master: Annotated[
@@ -137,15 +137,16 @@ class AnalyzeOptions:
         bool,
         typer.Option(
             "--json-bodies",
-            help="Also write bodies as JSON text, body_json, for readers that know no VARIANT.",
+            help="Also write bodies as JSON text in the column body_json, for readers without "
+            "VARIANT.",
         ),
     ] = False
     form: Annotated[
         TableFormat,
         typer.Option(
             "--format",
-            help="delta, iceberg: write the tables as Delta or Iceberg tables, too, in DIR/delta or "
-            "DIR/iceberg, with bodies as body_json.",
+            help="Also write the tables as Delta or Iceberg tables to DIR/delta or DIR/iceberg, "
+            "with bodies as body_json.",
         ),
     ] = TableFormat.PARQUET
     limits: Annotated[
@@ -153,21 +154,23 @@ class AnalyzeOptions:
         typer.Option(
             "--set",
             metavar="quality.COLUMN=MOST",
-            help="Set a threshold of the table quality, over all captures: above it the exit code "
-            "is 1; repeatable. Such as quality.gaps=0.",
+            help="Exit with code 1 if this total of the table quality is larger, e.g. "
+            "quality.gaps=0; repeatable.",
             parser=parse_limit,
         ),
     ] = field(default_factory=list)
     only: Annotated[
         list[str],
-        typer.Option("--only", metavar="CHECK", help="Count findings of this check; repeatable."),
+        typer.Option(
+            "--only", metavar="CHECK", help="Count only findings of this check; repeatable."
+        ),
     ] = field(default_factory=list)
     skip: Annotated[
         list[str],
         typer.Option(
             "--skip",
             metavar="CHECK",
-            help="Do not count findings of this check; repeatable. The report has those of all.",
+            help="Do not count findings of this check; repeatable. The report lists all findings.",
         ),
     ] = field(default_factory=list)
     conf: SparkSettings = field(default_factory=list)
@@ -188,8 +191,8 @@ class AnalyzeOptions:
             "--from-batch",
             metavar="N",
             min=0,
-            help="Analyze only what batches from N on, of a folder that is followed with --format, have "
-            "added to its tables: CAPTURE is that folder, DIR a new one. It prints the next N.",
+            help="Analyze only the rows that batch N and later ones added. CAPTURE is a folder "
+            "written by --follow with --format, DIR a new folder. Prints the number of the next batch.",
         ),
     ] = None
     send: SendOptions = field(default_factory=SendOptions)
@@ -205,19 +208,16 @@ class AnalyzeOptions:
         if self.from_batch is not None:
             if self.follow or self.elsewhere or self.send.to_kafka is not None:
                 raise Trouble(
-                    "--from-batch is about tables that are there, in a folder of this machine"
+                    "--from-batch reads tables in a local folder: omit --follow, --to-kafka and "
+                    "URLs"
                 )
         elif self.follow:
             if self.elsewhere:
-                raise Trouble(
-                    "--follow needs folders of this machine: what has a scheme is not followed"
-                )
+                raise Trouble("--follow needs local folders: it can't follow a URL")
         elif self.once:
-            raise Trouble("--once says when --follow ends: give both")
+            raise Trouble("--once needs --follow: give it, too")
         elif self.send.to_kafka is not None:
-            raise Trouble(
-                "--to-kafka sends the exchanges of a folder that is followed: give --follow, too"
-            )
+            raise Trouble("--to-kafka needs --follow: give it, too")
 
     @property
     def elsewhere(self) -> bool:

@@ -33,9 +33,9 @@ class ConvertOptions:
         typer.Option(
             "--to",
             metavar="FORM",
-            help="pcapng, jsonl, scenario or pytest, whatever the name of OUT. JSON Lines are those of "
-            "decode --json; a scenario does again what rules did; a test for pytest asks the same, and "
-            "asserts what was answered. None of these can be converted back.",
+            help="Output format, whatever the name of OUT. jsonl: the lines of decode --json. "
+            "scenario: rules that repeat what rules did. pytest: a test that repeats the requests and "
+            "compares the responses. Only pcapng can be converted again.",
         ),
     ] = None
     since: Annotated[

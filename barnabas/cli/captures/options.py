@@ -49,7 +49,7 @@ def parse_kind(text: str) -> str:
 
     kinds = (*KINDS, GROUP, TRANSACTION)
     if text not in kinds:
-        raise Trouble(f"--by {text}: that is unknown{choices(text, kinds)}")
+        raise Trouble(f"--by {text}: unknown{choices(text, kinds)}")
     return text
 
 
@@ -83,7 +83,7 @@ class OpenOptions:
         int, typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0 picks one.")
     ] = 0
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
+        bool, typer.Option("--no-browser", help="Print the address without opening a browser.")
     ] = False
     keep: Annotated[
         int,
@@ -91,7 +91,7 @@ class OpenOptions:
             metavar="N",
             min=1,
             max=10_000_000,
-            help="Exchanges that the page holds at most; of more, the last ones.",
+            help="Keep at most this many exchanges on the page, the latest.",
         ),
     ] = 200_000
     tls_keys: TlsKeys = None
@@ -133,7 +133,7 @@ class DiffOptions:
     everything: Annotated[
         bool,
         typer.Option(
-            "--everything", help="Also compare what differs in each run: times, ids, addresses."
+            "--everything", help="Also compare times, ids and addresses, which differ in each run."
         ),
     ] = False
     only: Filter = None

@@ -59,7 +59,7 @@ def rehearse(options: RehearseOptions) -> int:
             else:
                 output.line(_text(decision, check))
     if recorded_scenario and rehearsal.rules.scenario is scenario and not scenario.rules:
-        raise Trouble(f"{path} records no scenario: give one before it")
+        raise Trouble(f"{path} records no scenario: give one, barnabas rehearse SCENARIO CAPTURE")
     for rule in map(outcome, rehearsal.rules.rules):
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:

@@ -85,7 +85,7 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
     if others:
         folder.close()
         raise Trouble(
-            f"the cells in {out} are of {', '.join(sorted(others))}: choose another --out"
+            f"the cells in {out} were run on {', '.join(sorted(others))}: choose another --out"
         )
     cells: list[Cell] = []
     try:
@@ -105,7 +105,9 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
                         output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
                 progress.stop()
-                output.note(f"interrupted: the same command goes on; what is over is in {out}")
+                output.note(
+                    f"interrupted: finished cells are in {out}; run the same command to continue"
+                )
                 return INTERRUPTED
     finally:
         folder.close()
@@ -194,7 +196,7 @@ def _check_names(named: Iterable[str]) -> None:
             or name.startswith("cut-")
             or "/" in name
         ):
-            raise Trouble(f"{name!r} is a name that the table keeps for itself: choose another")
+            raise Trouble(f"{name!r} is a reserved name: choose another")
 
 
 def _check_files(named: Iterable[tuple[str, Path]]) -> None:
@@ -202,7 +204,7 @@ def _check_files(named: Iterable[tuple[str, Path]]) -> None:
     ready = names()
     for name, path in named:
         if name in ready and path.is_file() and path.resolve().parent != FOLDER.resolve():
-            raise Trouble(f"{path} has the name of a scenario that comes with barnabas: rename it")
+            raise Trouble(f"{path} has the name of a built-in scenario: rename it")
 
 
 def _check_broker(text: str) -> None:
@@ -232,7 +234,7 @@ def _check_broker(text: str) -> None:
 
 def _sum_up(cells: list[Cell], out: Path, output: Output) -> None:
     totals = ", ".join(f"{count} {word}" for word, count in counts(cells).most_common())
-    output.note(f"{totals}; `barnabas clients show CELL --out {out}` says more of one")
+    output.note(f"{totals}; `barnabas clients show CELL --out {out}` shows one cell")
     for reason in dict.fromkeys(
         cell.verdict.why for cell in cells if cell.verdict.word == "not run"
     ):

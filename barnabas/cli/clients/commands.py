@@ -30,8 +30,8 @@ clients_app = typer.Typer(
         "barnabas clients run --quick --out table",
         "barnabas clients run --client java@3.9.1 --client java@4.3.1 --scenario lossy-network",
         "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker embedded",
-        note="Exit code 1: a client did something else than it promises. An interrupted run goes on with the "
-        "same --out.",
+        note="Exit code 1: a cell is unexpected. Repeat an interrupted run with the same --out to "
+        "continue it.",
     ),
 )
 @takes(RunOptions)
@@ -63,8 +63,8 @@ def clients_list(as_json: JsonLines = False) -> None:
         "barnabas clients do --client sarama@1.61.1 -b localhost:9092 produce group",
         "barnabas clients do --client java@4.3.1 -b localhost:9092 --records 1000 --topic t produce",
         "barnabas explore -b localhost:9092 -- barnabas clients do --client java@4.3.1 transact assign",
-        note="What reads a topic reads what a workload before it wrote. Exit code 1: the client raised an "
-        "error.",
+        note="Workloads that read a topic read what an earlier workload wrote. Exit code 1: the "
+        "client raised an error.",
     ),
 )
 @takes(DoOptions)
@@ -129,12 +129,13 @@ def clients_rerun(options: RerunOptions) -> int:
         "barnabas clients report --out table > clients.md",
         "barnabas clients report --out table --format html > clients.html",
         "barnabas clients report --out table --format json | jq .verdict.word",
-        note="--format public is Markdown without what may be a bug that its project has to hear of first.",
+        note="--format public is Markdown without details of unexpected cells: report these to "
+        "the client's project first.",
     ),
 )
 def clients_report(
     form: Annotated[
-        Format, typer.Option("--format", help="What it is written in.")
+        Format, typer.Option("--format", help="Format of the report.")
     ] = Format.markdown,
     out: Out = Path("clients"),
 ) -> int:

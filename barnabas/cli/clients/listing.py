@@ -31,7 +31,7 @@ def list_clients(as_json: bool) -> None:
         (each.name + (" *" if each.name in WORK else ""), each.description) for each in WORKLOADS
     ]
     output.out.print(_table("workload", "what the client does", rows))
-    output.line("* is run if nobody names a workload.")
+    output.line("* runs by default.")
 
 
 def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Table:

@@ -74,5 +74,5 @@ def _command(text: str) -> Named:
     except ValueError as problem:
         raise Trouble(f"--command: {text!r} is not a command line: {problem}") from None
     if not words or not re.fullmatch(r"[\w.@-]+", name):
-        raise Trouble(f"--command: expected NAME=LINE, unlike {text!r}")
+        raise Trouble(f"--command: expected NAME=LINE, not {text!r}")
     return name, lambda: Program(words)

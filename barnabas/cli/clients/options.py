@@ -26,7 +26,7 @@ Commands = Annotated[
 
 
 Name = Annotated[
-    str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as `report` has them.")
+    str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as in `report`.")
 ]
 
 
@@ -51,14 +51,16 @@ class RunOptions:
         typer.Option(
             "--client",
             metavar="NAME@VERSION",
-            help="A client library, in a release or that of `list`; repeatable.",
+            help="A client library, by default in the release of `list`; repeatable.",
         ),
     ] = field(default_factory=list)
     commands: Commands = field(default_factory=list)
     workloads: Annotated[
         list[str],
         typer.Option(
-            "--workload", metavar="NAME", help="What a client does (`list`), or all; repeatable."
+            "--workload",
+            metavar="NAME",
+            help="What the client does (see `list`), or all; repeatable.",
         ),
     ] = field(default_factory=list)
     scenarios: Annotated[
@@ -70,20 +72,21 @@ class RunOptions:
     broker: Annotated[
         str,
         typer.Option(
-            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of a cluster of yours."
+            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of your cluster."
         ),
     ] = "apache:4.3.1"
     trials: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds [3]."),
+        typer.Option(min=1, metavar="N", help="Runs of each cell, each with its own seed [3]."),
     ] = None
     quick: Annotated[
-        bool, typer.Option("--quick", help="One run of each cell, under a few scenarios: minutes.")
+        bool,
+        typer.Option("--quick", help="One run of each cell under a few scenarios; takes minutes."),
     ] = False
     cuts: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="Cut the connection at N exchanges, too, each in turn."
+            min=0, metavar="N", help="Also cut the connection at N exchanges, one per run."
         ),
     ] = 0
     jobs: Jobs = 8
@@ -94,7 +97,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Raise Trouble for two selections of scenarios."""
         if self.quick and self.scenarios:
-            raise Trouble("--quick chooses the scenarios: leave out --scenario, or --quick")
+            raise Trouble("--quick chooses the scenarios: omit --scenario or --quick")
 
     @property
     def runs(self) -> int:
@@ -135,7 +138,7 @@ class DoOptions:
         typer.Option(
             envvar="BARNABAS_HISTORY",
             metavar="FILE",
-            help="Where the history goes, if not to stdout.",
+            help="Write the history to this file; default: stdout.",
         ),
     ] = None
 

@@ -26,7 +26,11 @@ Servers = Annotated[
 
 Filter = Annotated[
     str | None,
-    typer.Option("--filter", metavar="EXPR", help="Only exchanges for which it holds (JMESPath)."),
+    typer.Option(
+        "--filter",
+        metavar="EXPR",
+        help="Only exchanges for which this JMESPath expression is true.",
+    ),
 ]
 """A condition on the exchanges of a capture."""
 
@@ -47,7 +51,7 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="FIELD",
-        help="Do not compare this field: a name, or a.b; globs. May be repeated.",
+        help="Do not compare this field: a name or a path a.b, with globs; repeatable.",
     ),
 ]
 """Fields that a comparison ignores."""
@@ -63,7 +67,7 @@ OwnFaults = Annotated[
     typer.Option(
         "--faults",
         metavar="MODULE:TUPLE",
-        help="Your own faults, beside the built-in ones.",
+        help="Your own faults, in addition to the built-in ones.",
         rich_help_panel="Plugins",
     ),
 ]
@@ -75,8 +79,8 @@ DialectName = Annotated[
         "--dialect",
         "--draft",
         metavar="NAME",
-        help="Read the capture as of this dialect, see `barnabas spec list --dialects`; barnabas' own "
-        "captures name it.",
+        help="Read the capture as this dialect, see `barnabas spec list --dialects`. Captures by "
+        "barnabas name theirs.",
     ),
 ]
 
@@ -132,16 +136,16 @@ class SchemaOptions:
         str | None,
         typer.Option(
             metavar="URL|FOLDER",
-            help="Decode record keys and values by the schemas of this registry, or of files 17.avsc, "
-            "18.proto ... of their ids.",
+            help="Decode record keys and values by the schemas of this registry, or of a folder "
+            "with files ID.avsc, ID.proto or ID.json.",
         ),
     ] = None
     schema_id_bytes: Annotated[
         int,
         typer.Option(
             metavar="4|8",
-            help="Bytes of a schema's id in front of a value: 4 as Confluent's serializers write it, 8 as "
-            "Apicurio's once did.",
+            help="Bytes of the schema id before a value: 4 (Confluent's serializers) or 8 (old "
+            "ones of Apicurio).",
         ),
     ] = 4
 
@@ -168,7 +172,7 @@ class ValueOptions(SchemaOptions):
         bool,
         typer.Option(
             "--values",
-            help="Show record keys and values decoded, in JSON under `records`; --schemas does so, too.",
+            help="Decode record keys and values, in JSON under `records`; implied by --schemas.",
         ),
     ] = False
 
@@ -183,7 +187,7 @@ SparkSettings = Annotated[
     typer.Option(
         "--conf",
         metavar="NAME=VALUE",
-        help="A setting of Spark's. May be repeated.",
+        help="A Spark setting; repeatable.",
         parser=parse_spark_setting,
     ),
 ]
@@ -196,7 +200,7 @@ class SparkOptions:
     spark: Annotated[
         bool,
         typer.Option(
-            "--spark", help="Run in shards on Spark, each with a target or brokers of its own."
+            "--spark", help="Run in shards on Spark, each with its own target or brokers."
         ),
     ] = False
     master: Annotated[

@@ -210,8 +210,8 @@ class Output:
             )
         if totals.lost:
             totals_text.append(
-                f"{totals.lost} lost with workers that ended (what passed in their last second may be "
-                "missing from these tables and the capture)"
+                f"{totals.lost} lost with workers that ended (their last second may be missing "
+                f"from these tables and the capture)"
             )
         undecoded += totals.undecoded
         if undecoded:

@@ -60,7 +60,7 @@ def load_pair(
     except OSError as problem:
         reason_text = why(problem)
         if isinstance(problem, ssl.SSLError) and problem.reason == "KEY_VALUES_MISMATCH":
-            reason_text = "the key is not the certificate's"
+            reason_text = "the key does not belong to the certificate"
         elif key is None and isinstance(problem, ssl.SSLError):
             reason_text += f"; is the key in another file? give {key_option}"
         raise Trouble(f"{names}: {reason_text}") from None
@@ -70,6 +70,6 @@ def why(problem: OSError) -> str:
     """Return what is wrong with a file of certificates."""
     if isinstance(problem, ssl.SSLError):
         if problem.reason in ("NO_START_LINE", "NO_CERTIFICATE_OR_CRL_FOUND", "PEM_LIB", None):
-            return "no PEM file of the kind (encrypted keys are not read)"
+            return "no such certificate or key in PEM format (encrypted keys are not supported)"
         return reason(problem)
     return problem.strerror or str(problem)

@@ -52,8 +52,8 @@ def decide(
         str,
         typer.Argument(
             metavar="[DO]",
-            help="What a rule's `do` would say: edit, replace, rewrite, respond, drop, close or reset. "
-            "Without it the message leaves as it is.",
+            help="The fault to apply, as in a rule's `do`: edit, replace, rewrite, respond, drop, "
+            "close or reset. Without it the message is forwarded unchanged.",
         ),
     ] = "",
 ) -> None:

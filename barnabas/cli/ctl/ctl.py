@@ -21,7 +21,7 @@ from barnabas.trouble import FINE, Trouble
 ctl_app = typer.Typer(
     cls=AnyOrder,
     no_args_is_help=True,
-    help="Look into a running proxy and steer it.",
+    help="Inspect and control a running proxy.",
     epilog=examples(
         "barnabas proxy -b localhost:9092 --control 127.0.0.1:9999 --control-token-file token",
         "barnabas ctl --control 127.0.0.1:9999 --token-file token status",
@@ -83,9 +83,9 @@ def connections(ctx: typer.Context) -> None:
 )
 def exchanges(
     ctx: typer.Context,
-    last: Annotated[int, typer.Option(min=0, help="How many of those that are kept.")] = 1000,
+    last: Annotated[int, typer.Option(min=0, help="Print the last N exchanges.")] = 1000,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Print exchanges as they come, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Print exchanges as they pass, until Ctrl-C.")
     ] = False,
     only: Filter = None,
 ) -> None:

@@ -39,7 +39,7 @@ class Port:
         if token is None:
             if self.token_file is None:
                 raise Trouble(
-                    "which token? give --token or --token-file; the proxy's ready line has it"
+                    "no token given: use --token or --token-file; the proxy's ready line has it"
                 )
             token = read(self.token_file).decode("ascii", "replace").strip()
         if not token.isascii() or not token.isprintable():

@@ -53,8 +53,8 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False) -> int:
 def _why(row: AsideRow) -> str:
     """Return the possible reasons for the direction of the case."""
     if row.recipe.seed.direction == "response":
-        return "the client did not ask for it, or two could not be compared"
-    return "others of its kind ended the target, or it ended before this was over"
+        return "the client did not send the request, or two results could not be compared"
+    return "similar cases ended the target, or the target ended during the case"
 
 
 def _document(row: AsideRow, path: Path) -> dict[str, object]:

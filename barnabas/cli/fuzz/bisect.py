@@ -25,9 +25,9 @@ from barnabas.trouble import FINDINGS, FINE, Trouble
 ATTEMPTS = 3
 
 SAID: Final[dict[Outcome, str]] = {
-    "same": "shows it",
-    "another": "does not show it, but something else is wrong: see fuzz replay",
-    "nothing": "does not show it",
+    "same": "reproduced",
+    "another": "not reproduced, but something else is wrong: see fuzz replay",
+    "nothing": "not reproduced",
 }
 
 
@@ -77,13 +77,13 @@ def _parts(named: str) -> tuple[str, str, str]:
     whole, asks, options = named.partition("?")
     kind, mark, release = whole.rpartition("@" if "@" in whole else ":")
     if not release[:1].isdigit() or " vs " in named or named.startswith("address:"):
-        raise Trouble(f"{named} has no release to go on from, as apache:3.9.1 has")
+        raise Trouble(f"{named} has no release to start from, unlike e.g. apache:3.9.1")
     return kind + mark, release, asks + options
 
 
 def _tested(named: str, kind: str) -> list[str]:
     if kind != "apache:":
-        raise Trouble(f"{named}: say which releases: barnabas fuzz bisect FINDING 2.2.0 2.3.0 ...")
+        raise Trouble(f"{named}: name the releases: barnabas fuzz bisect FINDING 2.2.0 2.3.0 ...")
     return [release.version for release in RELEASES]
 
 
@@ -102,9 +102,7 @@ def _shows(finding: Finding, cases: Sequence[Case], target: str, output: Output)
             offered = running.supported_versions() if isinstance(running, BrokerTarget) else {}
             if offered and seed.version not in offered.get(seed.key, ()):
                 api_version = f"{api(seed.key).name} v{seed.version}"
-                output.note(
-                    f"{target}: does not take {api_version}: whether it shows it is not known"
-                )
+                output.note(f"{target}: does not support {api_version}: not tried")
                 return False
             behaviour = (finding.oracle, finding.behaviour)
             replayed = replay(running, oracles_for(running.role), cases, behaviour, ATTEMPTS)
@@ -119,9 +117,7 @@ def _line(
     name: str, release_of_finding: str, releases: Sequence[str], affected: Range | None
 ) -> str:
     if affected is None:
-        return (
-            f"{name} did not fire on {release_of_finding} this time: there is nothing to go on from"
-        )
+        return f"{name} was not reproduced on {release_of_finding}: nothing to bisect"
     before = releases.index(affected.oldest) - 1
     after = releases.index(affected.newest) + 1
     ends = [releases[before] if before >= 0 else "", *releases[after : after + 1]]

@@ -93,7 +93,7 @@ def read_campaign(
             raise Trouble(str(problem)) from None
     for name in (*campaign.captures, *campaign.frames):
         if not os.path.exists(folder / name):  # noqa: PTH110
-            raise Trouble(f"{given}: there is no {folder / name}")
+            raise Trouble(f"{given}: no such file: {folder / name}")
     return CampaignFile(campaign, path.stem, folder)
 
 

@@ -50,7 +50,7 @@ def finding_by_name(findings: Findings, name: str) -> Finding:
         raise Trouble(f"{name} is ambiguous: {', '.join(names)}")
     if not matching:
         all_names = sorted({each.name for each in findings.findings()})
-        hint = f"; there are: {', '.join(all_names[:20])}" if all_names else "; there is none"
+        hint = f"; there are: {', '.join(all_names[:20])}" if all_names else "; it has no findings"
         raise Trouble(f"{findings.path} has no finding {name}{hint}")
     return matching[-1]
 
@@ -68,7 +68,7 @@ def cases_of(finding: Finding, *, first: bool = False) -> list[Case]:
     facts: dict[str, Any] = {} if its_own else dict(observation.facts)
     earlier: list[str] = facts.get(EARLIER, [])
     if facts.get("after") and not earlier:
-        line = f"{finding.name} needs cases before its own, which its database does not have: run again"
+        line = f"{finding.name} needs earlier cases, which its database does not have: run it again"
         raise Trouble(line, COULD_NOT_RUN)
     return [_case_of(finding, each) for each in (*map(recipe_of, earlier), recipe)]
 

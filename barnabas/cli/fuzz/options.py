@@ -29,12 +29,12 @@ Database = Annotated[
 
 DatabaseFile = Annotated[
     Path | None,
-    typer.Argument(metavar="[DB]", help="The same as --db."),
+    typer.Argument(metavar="[DB]", help="Same as --db."),
 ]
 
 
 FindingName = Annotated[
-    str, typer.Argument(metavar="FINDING", help="Name of the finding, or the start of it.")
+    str, typer.Argument(metavar="FINDING", help="Name of the finding, or its beginning.")
 ]
 
 
@@ -78,7 +78,7 @@ class StatesOptions:
     alphabets: Annotated[
         list[str],
         typer.Argument(
-            metavar="[ALPHABET]...", help="Of `barnabas fuzz list`.", show_default="all"
+            metavar="[ALPHABET]...", help="Alphabets, see `barnabas fuzz list`.", show_default="all"
         ),
     ] = field(default_factory=list)
     walks: Annotated[
@@ -86,8 +86,8 @@ class StatesOptions:
         typer.Option(
             min=1,
             metavar="N",
-            help="Random walks from each state, to find others.",
-            show_default="20, of clients 3",
+            help="Random walks from each state, to find more states.",
+            show_default="20, for clients 3",
         ),
     ] = None
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1

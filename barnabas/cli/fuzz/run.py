@@ -126,7 +126,7 @@ class _Run:
             self._shrink(assembly, stored, target)
             finished = True
         except KeyboardInterrupt:
-            progress.note("interrupted: run the same command to continue behind what is kept")
+            progress.note("interrupted: run the same command to continue")
         except CannotRun as problem:
             progress.close(self.spent, self.findings.path)
             goes_on = f"{problem}; the same command goes on at case {stored.done}"

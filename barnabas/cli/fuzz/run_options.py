@@ -21,7 +21,7 @@ def parse_broker_setting(text: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise Trouble(f"--broker-setting {text}: NAME=VALUE is expected")
+        raise Trouble(f"--broker-setting {text}: expected NAME=VALUE")
     return name, value
 
 
@@ -35,14 +35,15 @@ class ApacheOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Listener for the cases: plaintext, or sasl_plaintext, on which connections log in first.",
+            help="Listener for the cases: plaintext, or sasl_plaintext, where connections log in "
+            "first.",
         ),
     ] = None
     mechanism: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="How they log in: PLAIN (default), SCRAM-SHA-256 or SCRAM-SHA-512.",
+            help="SASL mechanism of these logins: PLAIN (default), SCRAM-SHA-256 or SCRAM-SHA-512.",
         ),
     ] = None
     broker_setting: Annotated[
@@ -103,8 +104,8 @@ class RunOptions:
         typer.Option(
             min=1,
             metavar="N",
-            help="Be over after this time, but for the case under way. If something was found, the last "
-            "fifth of it is for shrinking (30 s at most).",
+            help="Stop after this time, when the current case ends. If there are findings, the "
+            "last fifth (at most 30 s) is for shrinking.",
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed instead of the file's.")] = (
@@ -126,25 +127,25 @@ class RunOptions:
         list[str],
         typer.Option(
             metavar="FINDING",
-            help="Leave out what made this finding of the database fire (API, versions, field, "
-            "mutator), to see what it hides. Repeatable. That is another campaign.",
+            help="Exclude the API, versions, field and mutator of this finding in the database, "
+            "to see what it hides; repeatable. Starts a new campaign.",
         ),
     ] = field(default_factory=list)
     count_lines: Annotated[
         bool,
         typer.Option(
             "--coverage",
-            help="Count the lines that the target reaches (apache, and most clients), for the report: valid "
-            "messages are sent first, and it takes minutes more.",
+            help="Count the lines that cases reach in the target (apache, and most clients), for "
+            "the report. Sends valid messages first; takes minutes longer.",
         ),
     ] = False
     feedback: Annotated[
         bool,
         typer.Option(
             "--coverage-feedback",
-            help="And make more cases of messages that reached new lines, and of fields whose change nothing "
-            "showed yet, behind every 200 cases at least. A broker takes nearly twice the time for the first "
-            "thousand cases.",
+            help="Like --coverage, and every 200 cases or more, prefer messages that reached new "
+            "lines and fields without an effect so far. A broker's first thousand cases take "
+            "nearly twice as long.",
         ),
     ] = False
     spark: SparkOptions = field(default_factory=SparkOptions)
@@ -154,7 +155,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Raise Trouble for counting lines of targets on Spark."""
         if self.spark.spark and self.coverage:
-            raise Trouble("--coverage counts lines of a target here, and not of those on Spark")
+            raise Trouble("--coverage does not work with --spark")
 
     @property
     def coverage(self) -> Literal["report", "feedback"] | None:

@@ -50,7 +50,7 @@ def fuzz_script(
         text = _of_client(title, named, owned, cases, output)
     else:
         if len(cases) > 1:
-            output.note(f"it takes {len(cases)} cases: the script sends the last alone")
+            output.note(f"the finding needs {len(cases)} cases: the script sends only the last")
         shows = criterion(finding.oracle, finding.behaviour)
         if finding.oracle == "server_error" and _as_seen(finding):
             shows = server_error(finding.observation, finding.behaviour[1]) or shows
@@ -68,9 +68,9 @@ def _of_client(title: str, named: str, owned: bool, cases: Sequence[Case], outpu
     output.note(f"starting {named} to record {plural(len(cases), 'session')}")
     with make_target(named, owned) as running:
         if not isinstance(running, ClientTarget):
-            raise Trouble(f"{named} is not a client, and the finding is of one")
+            raise Trouble(f"{named} is not a client, but the finding is about one")
         installation = installed_by(named.removeprefix("client:"))
-        title = f"{title}\nThe client is had by: {installation}" if installation else title
+        title = f"{title}\nInstall the client by: {installation}" if installation else title
         return client_script(title, [Session(case, *running.recorded(case)) for case in cases])
 
 
@@ -78,7 +78,7 @@ def _of_broker(
     title: str, named: str, owned: bool, case: Case, shows: Criterion, output: Output
 ) -> str:
     if any(live.name == "scram_proof" for live in case.live):
-        raise Trouble("a script can't make the proof of SCRAM that the case of this finding needs")
+        raise Trouble("a script can't compute the SCRAM proof that this finding needs")
     session = session_named(case.recipe.session)
     login = None if session is not None and session.before_login else login_of(named)
     return script(title, case, _steps(named, owned, case, output), login, shows)
@@ -90,7 +90,7 @@ def _steps(named: str, owned: bool, case: Case, output: Output) -> SessionRecord
     output.note(f"starting {named} to record the session {case.recipe.session}")
     with make_target(named, owned) as running:
         if not isinstance(running, BrokerTarget):
-            raise Trouble(f"{named} is not a broker, and the finding is of one")
+            raise Trouble(f"{named} is not a broker, but the finding is about one")
         # the process id names the session, so that scripts do not share names
         number, offered = os.getpid(), running.prober.offered()
         return record_session(running.service.address, offered, case, number, running.credentials)

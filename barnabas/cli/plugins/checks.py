@@ -61,16 +61,14 @@ def chosen(
 
 def _known(name: str, checks: dict[str, Check]) -> Check:
     if name not in checks:
-        raise Trouble(
-            f"there is no check {name!r}{did_you_mean(name, checks)}; `barnabas check --list` names all"
-        )
+        raise Trouble(f"no check {name!r}{did_you_mean(name, checks)}; see `barnabas check --list`")
     return checks[name]
 
 
 def _set(check: Check, setting: str, value: str) -> Check:
     now: dict[str, Any] = dataclasses.asdict(check.settings)
     if setting not in now:
-        hint = choices(setting, now) if now else "; it has none"
+        hint = choices(setting, now) if now else "; it has no settings"
         raise Trouble(f"--set: check {check.name} has no setting {setting!r}{hint}")
     try:
         number = type(now[setting])(value)

@@ -35,11 +35,11 @@ def _check(name: str, entry: object) -> None:
             return
         case (str(called), model, act, PerRule(new) | PerConnection(new)) if _settings(model):
             _check_takes(f"--faults {name}: the function of {called!r}", act, 4)
-            _check_takes(f"--faults {name}: what makes the state of {called!r}", new, 0)
+            _check_takes(f"--faults {name}: the state factory of {called!r}", new, 0)
             return
     raise Trouble(
         f"--faults {name}: {entry!r} is not (name, settings model, function), "
-        "with PerRule(...) or PerConnection(...) behind it if it keeps a state"
+        "with PerRule(...) or PerConnection(...) as a fourth item if the fault keeps state"
     )
 
 

@@ -20,11 +20,11 @@ def check_names(option: str, kind: str, ours: Iterable[str], theirs: Iterable[st
         ours: The names of the built-in ones.
         theirs: The names of the user's.
     """
-    owners = dict.fromkeys(ours, "of ours")
+    owners = dict.fromkeys(ours, "a built-in")
     for name in theirs:
         if whose := owners.get(name):
-            raise Trouble(f"{option}: {name!r} is the name of a {kind} {whose}")
-        owners[name] = "before it"
+            raise Trouble(f"{option}: {name!r} is also the name of {whose} {kind}")
+        owners[name] = "an earlier"
 
 
 def own_tuple(option: str, name: str) -> tuple[Any, ...]:

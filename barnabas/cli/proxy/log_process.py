@@ -111,7 +111,7 @@ class LogProcess:
         """Return notes on what was not printed of `passed` exchanges."""
         slow = "the log's process fell behind the traffic"
         if self._deaths:
-            slow += ", or ended (what it printed last may be counted, too)"
+            slow += ", or crashed (its last printed exchanges may be counted, too)"
         elif not self.stream.waits:
             slow += " (--log-wait makes the traffic wait for it)"
         counts = {
@@ -125,10 +125,10 @@ class LogProcess:
         if self._otlp is None:
             return []
         dropped = sum(self._dropped_spans[: -1 if self.told else None])
-        words = [f"{plural(dropped, 'span')} dropped: {self._otlp} did not take them"]
+        words = [f"{plural(dropped, 'span')} dropped: {self._otlp} did not accept them"]
         if self.told:
             return words * (dropped > 0)
-        rest = "spans that waited when the log's reader was ended are lost, and not counted"
+        rest = "spans in the queue of the stopped log reader are lost and not counted"
         return [*words * (dropped > 0), rest]
 
     def _slow(self, passed: int) -> int:

@@ -127,7 +127,7 @@ class LogReader:
         if (now := time.monotonic()) >= self._say_next:
             self._say_next = now + SAY_AGAIN
             self._say(
-                "log: behind the traffic, exchanges are left out and counted (--log-wait waits)"
+                "log: slower than the traffic, exchanges are skipped and counted (--log-wait waits)"
             )
 
     def _note(self, note: Note) -> None:

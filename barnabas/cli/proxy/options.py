@@ -114,7 +114,7 @@ class LogOptions:
         typer.Option(
             "--filter",
             metavar="EXPR",
-            help="Print only exchanges for which it holds (JMESPath).",
+            help="Print only exchanges for which this JMESPath expression is true.",
             rich_help_panel=MAIN,
         ),
     ] = None
@@ -123,7 +123,8 @@ class LogOptions:
         bool,
         typer.Option(
             "--log-wait",
-            help="Slow traffic down to what the log can print; by default it skips and counts exchanges.",
+            help="Slow traffic down to the log's speed. By default the log skips and counts "
+            "exchanges.",
         ),
     ] = False
     otlp: Otlp = None
@@ -132,15 +133,15 @@ class LogOptions:
     def __post_init__(self) -> None:
         """Raise Trouble for options that change nothing in this format of the log."""
         if not self.followed and self.only is not None:
-            raise Trouble("--filter selects what the log shows: give it without --log off")
+            raise Trouble("--filter applies to the log: omit --log off")
         if not self.followed and self.log_wait:
-            raise Trouble("--log-wait has traffic wait for the log: give it without --log off")
+            raise Trouble("--log-wait applies to the log: omit --log off")
         if self.bodies is not None and self.log is not Log.json:
-            raise Trouble("--bodies changes only the JSON log: give it with --log json")
+            raise Trouble("--bodies applies to the JSON log: give --log json, too")
         if self.values.values and self.log is not Log.json:
-            raise Trouble("--values changes only the JSON log: give it with --log json")
+            raise Trouble("--values applies to the JSON log: give --log json, too")
         if self.quiet_fetches and self.log is not Log.pretty:
-            raise Trouble("--quiet-fetches changes only the pretty log: give it with --log pretty")
+            raise Trouble("--quiet-fetches applies to the pretty log: give --log pretty, too")
 
     @property
     def followed(self) -> bool:
@@ -185,7 +186,8 @@ class ControlOptions:
         Address | None,
         typer.Option(
             metavar="[HOST:PORT]",
-            help="Show traffic on a page for the browser (loopback); it has the control port, too.",
+            help="Show traffic in the browser, on a page at this address (loopback). Includes the "
+            "control port.",
             parser=parse_listen,
             rich_help_panel=MAIN,
         ),
@@ -200,18 +202,20 @@ class ControlOptions:
             metavar="N",
             min=1,
             max=1_000_000,
-            help="Exchanges that the page holds at most; of more, the last ones [10000].",
+            help="Keep at most this many exchanges on the page, the latest [10000].",
         ),
     ] = None
 
     def __post_init__(self) -> None:
         """Raise Trouble for options of a port or a page that is not served."""
         if self.control is not None and self.web is not None:
-            raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
+            raise Trouble(
+                "--web includes the control port: omit --control, or give --web HOST:PORT"
+            )
         if self.address is None and self.control_token_file is not None:
             raise Trouble("--control-token-file needs --control or --web: give one of them, too")
         if self.web_keep is not None and self.web is None:
-            raise Trouble("--web-keep says how much the page holds: give it with --web")
+            raise Trouble("--web-keep needs --web: give it, too")
 
     @property
     def address(self) -> Address | None:
@@ -253,7 +257,7 @@ class VersionOptions:
         bool,
         typer.Option(
             "--unstable",
-            help="Offer unstable versions, too: those that no release has made final.",
+            help="Also offer unstable versions: those that are final in no release.",
         ),
     ] = False
 
@@ -282,8 +286,8 @@ class AddressOptions:
         range | None,
         typer.Option(
             metavar="FIRST-LAST",
-            help="Ports of the brokers' listeners: FIRST + node id if that is free, else the last free one. "
-            "A broker's own port on this machine is left to it.",
+            help="Ports of the brokers' listeners: FIRST + node id if that is free, else the last "
+            "free port. Ports that brokers on this machine advertise are not used.",
             parser=parse_ports,
         ),
     ] = None
@@ -299,7 +303,7 @@ class LimitOptions:
         int,
         typer.Option(
             metavar="N|auto",
-            help="Processes that share the connections; auto: one a core.",
+            help="Processes that share the connections; auto: one per core.",
             parser=parse_workers,
         ),
     ] = written(parse_workers, "1")
@@ -315,7 +319,7 @@ class LimitOptions:
         float,
         typer.Option(
             metavar="TIME",
-            help="How long connecting to a broker may take; then its client's connection is closed.",
+            help="Timeout for connecting to a broker; the client's connection is then closed.",
             parser=parse_seconds,
         ),
     ] = written(parse_seconds, "10s")
@@ -339,7 +343,7 @@ class ToxiproxyOptions:
         Address | None,
         typer.Option(
             metavar="[HOST:PORT]",
-            help="Serve toxiproxy's HTTP API, whose clients make proxies [127.0.0.1:8474].",
+            help="Serve toxiproxy's HTTP API, whose clients create proxies [127.0.0.1:8474].",
             parser=parse_listen,
         ),
     ] = None
@@ -347,7 +351,7 @@ class ToxiproxyOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Begin with the proxies of this file, as toxiproxy-server -config does.",
+            help="Create the proxies in this file at the start, like toxiproxy-server -config.",
         ),
     ] = None
 
@@ -438,19 +442,19 @@ class ProxyOptions:
             self._refuse(unread, "--tls-passthrough: TLS is not decrypted there")
         if not toxiproxy:
             return
-        steered = "--toxiproxy, whose proxies its clients steer"
+        steered = "--toxiproxy: its HTTP API controls the proxies"
         self._refuse(("--control", "--web", "--workers"), steered)
-        self._refuse(("--no-payload",), "--toxiproxy: what is not Kafka can't be masked")
+        self._refuse(("--no-payload",), "--toxiproxy: only Kafka payloads can be masked")
         servers = self.bootstrap_server or ()
         if len(servers) > 1:
             raise Trouble(
-                "--toxiproxy has one upstream a proxy: give one --bootstrap-server, or none"
+                "--toxiproxy has one upstream per proxy: give one --bootstrap-server, or none"
             )
         if servers and self.toxiproxy.toxiproxy_config is not None:
-            raise Trouble("--toxiproxy-config says what is reached: give no --bootstrap-server")
+            raise Trouble("--toxiproxy-config names the upstreams: omit --bootstrap-server")
 
     def _refuse(self, options: Collection[str], beside: str) -> None:
         """Raise Trouble if one of these options is given."""
         for option in given(self):
             if option in options:
-                raise Trouble(f"{option} does not go with {beside}")
+                raise Trouble(f"{option} does not work with {beside}")

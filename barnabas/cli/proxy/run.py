@@ -73,9 +73,7 @@ def open_capture(options: CaptureOptions, meta: dict[str, Any]) -> CaptureWriter
     if path is None:
         return None
     if options.rotation is None and os.path.isdir(path):  # noqa: PTH112 - also where a name is too long
-        raise Trouble(
-            f"{path} is a folder: a capture of segments goes there, give --rotate 256MiB too"
-        )
+        raise Trouble(f"{path} is a folder: give --rotate 256MiB, too, to write segments into it")
     try:
         return CaptureWriter(
             path,
@@ -144,7 +142,7 @@ def check(address: tuple[str, int], option: str) -> None:
         from barnabas.proxy.control import api, server  # noqa: F401
     if not is_loopback(address[0]):
         endpoint = endpoint_text(address)
-        raise Trouble(f"{option} {endpoint}: it listens on loopback only, e.g. 127.0.0.1:0")
+        raise Trouble(f"{option} {endpoint}: only loopback addresses are allowed, e.g. 127.0.0.1:0")
 
 
 @contextlib.asynccontextmanager

@@ -163,7 +163,7 @@ async def _populate(store: Store, body: bytes) -> None:
     """Make the first proxies. Raises Trouble for one that can't be made."""
     done, problem = await store.populate(body)
     if problem is not None:
-        raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
+        raise Trouble(f"can't create proxy {len(done) + 1} of the config: {problem}")
 
 
 def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store:

@@ -64,7 +64,7 @@ def _minted(options: ClientTls) -> tuple[Mint, Path]:
     try:
         ca: trustme.CA = authority(folder)
     except (OSError, ValueError) as problem:
-        reason = why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
+        reason = why(problem) if isinstance(problem, OSError) else "it is not a valid CA"
         raise Trouble(
             f"the CA for --client-tls in {folder}: {reason}; remove it for a new one"
         ) from None

@@ -51,7 +51,9 @@ class BrokerTls:
     def __post_init__(self) -> None:
         """Raise Trouble for options that contradict each other."""
         if self.broker_insecure and self.broker_ca is not None:
-            raise Trouble("--broker-insecure checks nothing, --broker-ca is to check by: give one")
+            raise Trouble(
+                "--broker-insecure verifies no certificates, --broker-ca does: give one of them"
+            )
         if self.broker_key is not None and self.broker_cert is None:
             raise Trouble("--broker-key belongs to a certificate: give --broker-cert too")
 
@@ -64,7 +66,7 @@ class ProxyBrokerTls(BrokerTls):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The name to expect in the brokers' certificates, if it is not the host.",
+            help="Name expected in the brokers' certificates, if it differs from the host.",
         ),
     ] = None
 
@@ -118,7 +120,7 @@ class ClientTls:
             raise Trouble("--client-key belongs to a certificate: give --client-cert too")
         if self.client_tls and self.client_cert is not None:
             raise Trouble(
-                "--client-tls makes certificates, --client-cert brings one: give one of them"
+                "--client-tls generates certificates, --client-cert supplies one: give one of them"
             )
         if self.client_ca is not None and not (self.client_tls or self.client_cert):
             raise Trouble("--client-ca is for clients that speak TLS: give --client-tls too")

@@ -81,7 +81,7 @@ class SaslOptions:
             raise Trouble("SASL needs --sasl-mechanism, --sasl-username and --sasl-password-file")
         if mechanism not in MECHANISMS:
             hint = choices(mechanism, MECHANISMS)
-            raise Trouble(f"--sasl-mechanism {mechanism}: that is unknown{hint}")
+            raise Trouble(f"--sasl-mechanism {mechanism}: unknown{hint}")
         try:
             password = password_in(file)
         except ValueError as problem:
@@ -117,8 +117,8 @@ class ReplayOptions:
         list[int],
         typer.Option(
             metavar="API",
-            help="Also send this API, beside those that read, produce and manage "
-            "groups; repeatable.",
+            help="Also send requests of this API. By default only reads, Produce and group "
+            "requests are sent; repeatable.",
             parser=parse_key,
         ),
     ] = field(default_factory=list)
@@ -132,7 +132,9 @@ class ReplayOptions:
     ignore: Ignore = field(default_factory=list)
     everything: Annotated[
         bool,
-        typer.Option("--everything", help="Also compare what differs in each run and cluster."),
+        typer.Option(
+            "--everything", help="Also compare fields that differ in each run and cluster."
+        ),
     ] = False
     owned: Annotated[
         bool,

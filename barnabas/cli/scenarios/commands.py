@@ -13,9 +13,7 @@ from barnabas.cli.scenarios.scenario_files import read_scenario, scenario_text
 from barnabas.proxy.scenario.symptoms import SYMPTOMS
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
-scenario_app = typer.Typer(
-    no_args_is_help=True, help="Ready scenarios; check your own; their language."
-)
+scenario_app = typer.Typer(no_args_is_help=True, help="List, show and check scenarios.")
 
 
 @scenario_app.command(
@@ -28,7 +26,7 @@ def scenario_check(
     ],
     faults: OwnFaults = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if a rule or a fault does nothing.")
+        bool, typer.Option("--strict", help="Exit with code 1 if a rule or a fault does nothing.")
     ] = False,
 ) -> int:
     """Check scenario files: every error with its line. Exit code 2: a file has some."""
@@ -70,7 +68,7 @@ def scenario_list(
         typer.Option(
             "--symptom",
             metavar="NAME",
-            help="Only scenarios that cause it in a client that does not cope: "
+            help="Only scenarios with this symptom in a client that does not handle the fault: "
             f"{', '.join(SYMPTOMS)}.",
         ),
     ] = None,

@@ -51,7 +51,7 @@ def compiled(kind: str, text: str, references: Mapping[str, str]) -> Schema:
                 ) from None
             files = {**references, MAIN: text}
             return Schema("protobuf", protobuf_reader(_descriptors(files, MAIN), MAIN))
-    raise Unread(f"of a kind that is not known: {kind[:50]!r}")
+    raise Unread(f"of an unknown kind: {kind[:50]!r}")
 
 
 def _avro(text: str) -> object:

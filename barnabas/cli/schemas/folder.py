@@ -30,7 +30,9 @@ def from_folder(folder: Path) -> Lookup:
         raise Trouble(f"--schemas {folder}: it has more than {MOST} schemas")
     texts = {path: _text(path) for path in files}
     if not ids:
-        raise Trouble(f"--schemas {folder}: no schema there; name files by id, such as 17.avsc")
+        raise Trouble(
+            f"--schemas {folder}: the folder has no schemas; name files by id, such as 17.avsc"
+        )
     schemas: dict[SchemaId, Schema] = {}
     for path, number in ids.items():
         references = {

@@ -125,7 +125,7 @@ class Registry:
             schema = self._schema(number)
         except Away as problem:
             with self._lock:
-                self._away = f"the registry is away: {problem}"
+                self._away = f"the registry is unavailable: {problem}"
                 self._away_until = self._clock() + AGAIN
             return
         except Exception as problem:  # noqa: BLE001 - what a stranger's schema does costs that schema only
@@ -184,7 +184,7 @@ class Registry:
         except urllib.error.HTTPError as problem:
             problem.close()
             if problem.code == 404:
-                raise Unread("the registry has none of this id") from None
+                raise Unread("the registry has no schema with this id") from None
             raise Away(f"HTTP {problem.code}") from None
         except (HTTPException, OSError) as problem:
             # after the shutdown the connection ends, or is reset if the registry sends more

@@ -23,4 +23,4 @@ def values_by(schemas: str | None, id_bytes: int, *, wait: bool) -> Values:
     try:
         return Values(Registry(schemas, wait=wait), id_bytes)
     except ValueError as problem:
-        raise Trouble(f"--schemas: no folder, nor a registry: {problem}") from None
+        raise Trouble(f"--schemas: neither a folder nor a registry: {problem}") from None

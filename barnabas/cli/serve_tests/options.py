@@ -26,7 +26,7 @@ class ServeTestsOptions:
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT[,...]",
-            help="The cluster behind the proxies; an embedded one unless given.",
+            help="The cluster behind the proxies; by default an embedded one.",
             show_default=False,
             parser=parse_servers,
         ),
@@ -37,7 +37,7 @@ class ServeTestsOptions:
             "--listen",
             "-l",
             metavar="HOST:PORT",
-            help="Where it is asked (loopback); port 0 picks one.",
+            help="Address of the HTTP API (loopback); port 0 picks one.",
             parser=parse_listen,
         ),
     ] = written(parse_listen, "127.0.0.1:0")
@@ -45,7 +45,7 @@ class ServeTestsOptions:
         float,
         typer.Option(
             metavar="TIME",
-            help="A test that nobody asks about for so long ends.",
+            help="End a test after this time without a request about it.",
             parser=parse_seconds,
         ),
     ] = written(parse_seconds, "10m")
@@ -53,7 +53,8 @@ class ServeTestsOptions:
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where captures of tests stay; otherwise they are removed some time after the test.",
+            help="Keep the tests' captures in this folder; otherwise they are removed some time "
+            "after the test.",
             show_default=False,
         ),
     ] = None
@@ -65,7 +66,7 @@ class ServeTestsOptions:
     def __post_init__(self) -> None:
         """Raise Trouble for a timeout of 0, and for TLS to the embedded cluster, which has none."""
         if not self.test_timeout:
-            raise Trouble("--test-timeout: a test that ends at once is of no use; give e.g. 10m")
+            raise Trouble("--test-timeout: must be longer than 0; e.g. 10m")
         for option in given(self.tls.brokers) if self.bootstrap_server is None else ():
             raise Trouble(
                 f"{option}: the embedded cluster speaks no TLS; give --bootstrap-server, too"

@@ -23,7 +23,9 @@ def list_command(
     as_json: JsonArray = False,
     dialects: Annotated[
         bool,
-        typer.Option("--dialects", "--drafts", help="List protocols that are not Kafka's."),
+        typer.Option(
+            "--dialects", "--drafts", help="List the dialects: protocols other than Kafka's."
+        ),
     ] = False,
 ) -> int:
     """List the APIs: key, versions, since when flexible, what they are for."""
@@ -37,18 +39,16 @@ def list_command(
 class ShowOptions:
     """All options of `barnabas spec show`."""
 
-    name: Annotated[
-        str, typer.Argument(metavar="API", help="The name, in any case, or the key of an API.")
-    ]
+    name: Annotated[str, typer.Argument(metavar="API", help="Name (in any case) or key of an API.")]
     version: Annotated[
         int | None,
-        typer.Option("--version", "-v", metavar="N", help="One version; all without it."),
+        typer.Option("--version", "-v", metavar="N", help="One version; default: all."),
     ] = None
     request: Annotated[bool, typer.Option("--request", help="The request only.")] = False
     response: Annotated[bool, typer.Option("--response", help="The response only.")] = False
     release: Annotated[
         str | None,
-        typer.Option(metavar="X.Y", help="As this release of Kafka has it, where releases differ."),
+        typer.Option(metavar="X.Y", help="Layout of this Kafka release, where releases differ."),
     ] = None
     dialect: Annotated[
         str | None,
@@ -56,11 +56,11 @@ class ShowOptions:
             "--dialect",
             "--draft",
             metavar="NAME",
-            help="As this dialect has it: see `spec list --dialects`.",
+            help="Layout of this dialect, see `spec list --dialects`.",
         ),
     ] = None
     source: Annotated[
-        bool, typer.Option("--source", help="The generated Python that reads and writes it.")
+        bool, typer.Option("--source", help="Print the generated Python that reads and writes it.")
     ] = False
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False
 
@@ -97,9 +97,11 @@ def show_command(options: ShowOptions) -> int:
     of_one = options.source or options.release is not None
     if of_one and options.version is None and options.dialect is None:
         option = "--source" if options.source else "--release"
-        problems.append(f"{option} is for one version: give --version too")
+        problems.append(f"{option} needs --version: give it, too")
     if options.source and (options.dialect is not None or options.as_json):
-        problems.append(f"--source goes without {'--json' if options.as_json else '--dialect'}")
+        problems.append(
+            f"--source does not work with {'--json' if options.as_json else '--dialect'}"
+        )
     if problems:
         raise Trouble("; ".join(problems))
     if options.dialect is not None:
@@ -118,7 +120,7 @@ def show_command(options: ShowOptions) -> int:
 )
 def errors_command(
     code_or_name: Annotated[
-        str, typer.Argument(metavar="CODE|NAME", help="A code, or a part of a name.")
+        str, typer.Argument(metavar="CODE|NAME", help="Error code, or part of its name.")
     ] = "",
     as_json: JsonArray = False,
 ) -> int:

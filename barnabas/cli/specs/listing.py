@@ -101,7 +101,7 @@ def errors(text: str, as_json: bool) -> int:
     ]
     if not matching:
         hint = did_you_mean(text, [error.name for error in ERROR_CODES])
-        raise Trouble(f"no error code is, or is called like, {text!r}{hint}")
+        raise Trouble(f"no error code or name matches {text!r}{hint}")
     if as_json:
         return dump([error._asdict() for error in matching])
     out = Terminal()

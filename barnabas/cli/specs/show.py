@@ -115,7 +115,7 @@ def _known_release(release: str | None) -> None:
         f"{release.partition('-')[0]}.".startswith(f"{each}.") for each in releases
     ):
         raise Trouble(
-            f"no release {release!r} of Kafka is known; there are {releases[0]} to {releases[-1]}"
+            f"unknown release {release!r} of Kafka; known are {releases[0]} to {releases[-1]}"
             f"{did_you_mean(release, releases)}"
         )
 
@@ -205,7 +205,7 @@ def _changes(out: Terminal, declaration: Api, shown_directions: Iterable[Directi
     if not brought:
         return
     out.print()
-    title = "what each version brought (+ came, - left, ? may be null, ! may not any more)"
+    title = "what each version changed (+ added, - removed, ? nullable now, ! no longer nullable)"
     out.print(Text(fit(title, 2, out), "bold"))
     for version, change_lines in brought.items():
         whole = (

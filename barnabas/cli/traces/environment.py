@@ -34,7 +34,7 @@ def check_environment(environment: Mapping[str, str], endpoint: str) -> None:
         raise Trouble(str(problem)) from None
     name, value = _given(environment, "COMPRESSION")
     if value and value.strip().lower() not in _COMPRESSIONS:
-        raise Trouble(f"{name}={value}: one of {', '.join(_COMPRESSIONS)} is expected")
+        raise Trouble(f"{name}={value}: expected one of {', '.join(_COMPRESSIONS)}")
     _check_pairs(
         *_given(environment, "HEADERS"), lambda part: bool(parse_env_headers(part, liberal=True))
     )
@@ -60,7 +60,7 @@ def _check_pairs(name: str, value: str, fine: Callable[[str], bool]) -> None:
     for number, part in enumerate(parts, 1):
         if part.strip() and not fine(part):
             position = f"part {number} of {len(parts)}" if len(parts) > 1 else "it"
-            raise Trouble(f"{name}: NAME=VALUE,... is expected, and {position} is none")
+            raise Trouble(f"{name}: expected NAME=VALUE,... but {position} is not")
 
 
 def _check_files(environment: Mapping[str, str]) -> None:

@@ -101,13 +101,14 @@ class Exporter:
         if not (dropped := self._given - self._counting.taken):
             return []
         return [
-            f"{dropped} of {plural(self._given, 'span')} dropped: {self._endpoint} did not take them"
+            f"{dropped} of {plural(self._given, 'span')} dropped: {self._endpoint} did not accept "
+            f"them"
         ]
 
     def _failed(self) -> None:
         if not self._said:
             self._said = True
-            self._say(f"otlp: {self._endpoint} takes no spans: they are dropped and counted")
+            self._say(f"otlp: {self._endpoint} does not accept spans: they are dropped and counted")
 
     def _span(self, span: Span) -> _Numbered:
         error = Status(StatusCode.ERROR, span.error) if span.error else Status()

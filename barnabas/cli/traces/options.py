@@ -34,7 +34,7 @@ def endpoint_of(url: str) -> str:
     Raises:
         Trouble: The URL or the environment is invalid, or the extra is not installed.
     """
-    expected = "http://HOST:PORT of a collector is expected, e.g. http://localhost:4318"
+    expected = "expected http://HOST:PORT of a collector, e.g. http://localhost:4318"
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

@@ -99,5 +99,5 @@ def test_captures_are_read_from_there_and_tables_written_there(
     assert f"LOCATION '{url}/out/exchanges'" in (out / "tables.sql").read_text()
     left = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
     assert left == ["captures", "more", "out"], "all else is gone"
-    with pytest.raises(Trouble, match=f"--out {url}/out/ is there already: choose a new folder"):
+    with pytest.raises(Trouble, match=f"--out {url}/out/ exists: choose a new folder"):
         analyze_elsewhere(replace(wanted, captures=[f"{url}/captures"]))

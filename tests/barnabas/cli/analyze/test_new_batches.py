@@ -46,7 +46,7 @@ def test_behind_the_last_batch_it_only_says_which_is_next(
         (
             0,
             replace(wanted, form=TableFormat.DELTA),
-            f"{followed} has no batches in a table format",
+            f"{followed} has no Delta or Iceberg tables",
         ),
         (0, replace(wanted, master="nowhere"), "--master: "),
     ):

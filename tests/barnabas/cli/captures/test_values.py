@@ -106,4 +106,4 @@ def test_rehearse_decides_by_values(capture: Path, folder: Path, tmp_path: Path)
 
 def test_a_registry_that_is_away_is_said(capture: Path) -> None:
     (found, *_) = records(capture, "--schemas", "http://127.0.0.1:1")
-    assert found["why"] == {"value": "schema 2: the registry is away: Connection refused"}
+    assert found["why"] == {"value": "schema 2: the registry is unavailable: Connection refused"}

@@ -110,6 +110,6 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> Non
         assert process.stderr is not None
         said = process.stderr.read()
         assert process.wait(60) == 130
-    assert "interrupted: the same command goes on" in said
+    assert "interrupted: finished cells are in" in said
     assert "Traceback" not in said
     assert running(tmp_path / "sleeps.py") == []

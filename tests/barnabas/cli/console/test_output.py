@@ -147,8 +147,8 @@ def test_the_summary_says_what_passed_what_was_lost_and_where_the_capture_is(
     assert any(line.split()[:2] == ["Metadata", "1"] for line in lines)
     assert any(line.split()[:4] == ["cut", "3", "2", "1"] for line in lines)
     assert lines[-2:] == [
-        "4 connections, 1 closed because the broker could not be reached, 3 lost with workers that "
-        "ended (what passed in their last second may be missing from these tables and the capture), "
+        "4 connections, 1 closed because the broker could not be reached, 3 lost with workers "
+        "that ended (their last second may be missing from these tables and the capture), "
         "7 frames undecodable, forwarded unchanged, 1 response withheld, with the connection closed, "
         "1 exchange not shown: --filter",
         "capture: c.pcapng, 5 packets, 6 bytes; lost 1 packet with 7 bytes",

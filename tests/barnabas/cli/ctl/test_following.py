@@ -92,7 +92,7 @@ def test_a_proxy_that_is_killed_breaks_the_stream_off(bench: Bench) -> None:
     bench.process.kill()
     out, errors = following.communicate(timeout=DEADLINE)
     assert (following.returncode, out) == (3, "")
-    assert errors.startswith("barnabas: the stream broke off: ")
+    assert errors.startswith("barnabas: the stream ended: ")
 
 
 def test_the_token_is_in_its_file_for_the_owner_only_and_in_the_ready_line(bench: Bench) -> None:

@@ -32,7 +32,7 @@ def test_each_case_that_a_finding_takes_has_its_session(
 
 
 def test_cases_that_are_not_kept_are_missed(tmp_path: Path) -> None:
-    with pytest.raises(Trouble, match="needs cases before its own") as problem:
+    with pytest.raises(Trouble, match="needs earlier cases") as problem:
         fuzz_script(NAME, kept(tmp_path, RECIPE, {"after": [1]}))
     assert problem.value.code == COULD_NOT_RUN
 
@@ -44,4 +44,4 @@ def test_the_script_of_a_client_says_how_that_is_had(
     monkeypatch.setattr(targets, "KINDS", (kind._replace(name="client"),))
     named = "client:kafka-python@2.3.1"
     assert fuzz_script(NAME, kept(tmp_path, RECIPE, {}), target=named) == FINE
-    assert "The client is had by: pip install kafka-python==2.3.1" in capsys.readouterr().out
+    assert "Install the client by: pip install kafka-python==2.3.1" in capsys.readouterr().out

@@ -116,8 +116,8 @@ def test_who_does_not_wait_has_it_the_next_time(server: Server) -> None:
 @pytest.mark.parametrize(
     ("code", "numbers", "said"),
     [
-        (200, (99, 99), "the registry has none of this id"),
-        (503, (2, 3), "the registry is away: HTTP 503"),
+        (200, (99, 99), "the registry has no schema with this id"),
+        (503, (2, 3), "the registry is unavailable: HTTP 503"),
     ],
 )
 def test_what_is_not_to_be_had_is_asked_for_again_after_some_seconds(
@@ -165,7 +165,7 @@ def test_name_and_password_of_the_url_are_sent_and_not_shown(server: Server) -> 
 
 
 def test_a_guid_has_a_path_of_its_own(server: Server) -> None:
-    assert Registry(server.url, wait=True)(UUID(int=1)) == "the registry has none of this id"
+    assert Registry(server.url, wait=True)(UUID(int=1)) == "the registry has no schema with this id"
     assert list(server.asked) == [f"/schemas/guids/{UUID(int=1)}"]
 
 
@@ -200,6 +200,6 @@ def test_an_answer_that_comes_byte_by_byte_is_cut_off(
         thread.start()
         port = server.getsockname()[1]
         answer = Registry(f"http://127.0.0.1:{port}", wait=True)(1)
-        assert answer == "the registry is away: no answer within 3 s"
+        assert answer == "the registry is unavailable: no answer within 3 s"
         thread.join(10)
         assert not thread.is_alive()

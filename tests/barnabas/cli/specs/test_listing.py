@@ -174,7 +174,7 @@ def test_the_dissector_is_printed_as_it_is() -> None:
 def test_an_api_with_one_version() -> None:
     text = spec("show", "OffsetDelete").stdout
     assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
-    assert "what each version brought" not in text
+    assert "what each version changed" not in text
 
 
 def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:

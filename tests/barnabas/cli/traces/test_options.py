@@ -35,7 +35,7 @@ def test_spans_go_where_the_specification_says(url: str, endpoint: str) -> None:
     ],
 )
 def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
-    with pytest.raises(Trouble, match="http://HOST:PORT of a collector is expected"):
+    with pytest.raises(Trouble, match="expected http://HOST:PORT of a collector"):
         endpoint_of(url)
 
 
@@ -60,6 +60,6 @@ def test_a_capture_whose_spans_are_not_taken_could_not_be_sent() -> None:
         code, said = decode(collector.url)
     assert code == COULD_NOT_RUN
     assert said.splitlines() == [
-        f"otlp: {collector.url}/v1/traces takes no spans: they are dropped and counted",
-        f"103 of 103 spans dropped: {collector.url}/v1/traces did not take them",
+        f"otlp: {collector.url}/v1/traces does not accept spans: they are dropped and counted",
+        f"103 of 103 spans dropped: {collector.url}/v1/traces did not accept them",
     ]
