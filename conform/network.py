@@ -27,6 +27,8 @@ from barnabas.conform.operations import (
     Unreachable,
     Write,
 )
+from barnabas.conform.traffic import CheckTraffic
+from barnabas.conform.verdicts import Evidence
 
 FRAME_LIMIT: Final = 128 << 20
 """Bytes of the largest response that is read."""
@@ -49,6 +51,7 @@ class Network:
         broker: the address of the broker under test.
         tls: how to encrypt, if the broker's listener does.
         restart: restarts the broker; None if there is no way.
+        traffic: writes the connections to a capture; None: there is no capture.
         observe: is called with each operation and its result, or the exception that it raised.
     """
 
@@ -57,11 +60,13 @@ class Network:
         broker: Address,
         tls: ssl.SSLContext | None = None,
         restart: Callable[[], Awaitable[None]] | None = None,
+        traffic: CheckTraffic | None = None,
         observe: Callable[[Operation[Any], Any], None] = lambda operation, result: None,
     ) -> None:
         self._broker = broker
         self._tls = tls
         self._restart = restart
+        self._traffic = traffic
         self._observe = observe
         self._streams: dict[int, Stream] = {}
         self._loop = asyncio.get_running_loop()
@@ -70,8 +75,12 @@ class Network:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for stream in self._streams.values():
-            stream.writer.transport.abort()
+        for connection in self._streams:
+            self._close(connection, "close")
+
+    def packets(self, evidence: Evidence) -> tuple[int, ...]:
+        """Return the packet numbers of frames in the capture; none without a capture."""
+        return () if self._traffic is None else self._traffic.packets(evidence)
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a coroutine of operations to its end, and return its result."""
@@ -96,14 +105,11 @@ class Network:
             case Open(address):
                 return await self._open(address or self._broker)
             case Write(connection, data):
-                stream = self._streams[connection]
-                with contextlib.suppress(OSError):
-                    stream.writer.write(data)
-                    await stream.writer.drain()
+                await self._write(connection, data)
             case Read(connection, seconds):
-                return await self._read(self._streams[connection], seconds)
+                return await self._read(connection, seconds)
             case Close(connection, how):
-                self._close(self._streams[connection], how)
+                self._close(connection, how)
             case Sleep(seconds):
                 await asyncio.sleep(seconds)
             case Now():
@@ -124,23 +130,44 @@ class Network:
             number = getattr(problem, "errno", None)
             reason = os.strerror(number) if number else f"no connection within {CONNECT_S:g} s"
             raise Unreachable(f"{address[0]}:{address[1]}: {reason}") from None
-        self._streams[len(self._streams)] = Stream(reader, writer)
-        return len(self._streams) - 1
+        connection = len(self._streams)
+        self._streams[connection] = Stream(reader, writer)
+        if self._traffic is not None:
+            client, server = (writer.get_extra_info(name)[:2] for name in ("sockname", "peername"))
+            self._traffic.opened(connection, client, server)
+        return connection
 
-    async def _read(self, stream: Stream, seconds: float) -> bytes | None:
+    async def _write(self, connection: int, data: bytes) -> None:
+        if self._traffic is not None:
+            self._traffic.passed(connection, "request", data)
+        writer = self._streams[connection].writer
+        if writer.transport.is_closing():
+            return
+        with contextlib.suppress(OSError):
+            writer.write(data)
+            await writer.drain()
+
+    async def _read(self, connection: int, seconds: float) -> bytes | None:
+        reader = self._streams[connection].reader
         try:
             async with asyncio.timeout(seconds):
-                size = struct.unpack(">i", await stream.reader.readexactly(4))[0]
+                head = await reader.readexactly(4)
+                size = struct.unpack(">i", head)[0]
                 if not 0 <= size <= FRAME_LIMIT:
                     return None
-                return await stream.reader.readexactly(size)
+                frame = await reader.readexactly(size)
         except TimeoutError:
             raise Silence from None
         except (asyncio.IncompleteReadError, OSError):
             return None
+        if self._traffic is not None:
+            self._traffic.passed(connection, "response", head + frame)
+        return frame
 
-    @staticmethod
-    def _close(stream: Stream, how: str) -> None:
+    def _close(self, connection: int, how: str) -> None:
+        stream = self._streams[connection]
+        if self._traffic is not None and how != "half":
+            self._traffic.closed(connection, how == "reset")
         if how == "half":
             stream.writer.write_eof()
             return

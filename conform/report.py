@@ -5,9 +5,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from barnabas.conform.check import Check
+from barnabas.conform.comparison import Contrast
 from barnabas.conform.frame_text import request_lines, response_lines
 from barnabas.conform.verdicts import Level, Outcome, Verdict
 from barnabas.xml_text import xml_text
@@ -22,13 +24,26 @@ class Report:
         checks: the checks that were run, in their order.
         baseline: checks that are known to fail, with the reason.
         level: failures up to this level count for the exit code.
+        against: another broker that ran the same checks; None: there is none.
     """
 
     target: str
     checks: Sequence[Check]
     baseline: Mapping[str, str] = field(default_factory=dict)
     level: Level = Level.MUST
+    against: str | None = None
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    contrasts: dict[str, Contrast] = field(default_factory=dict)
+    """Check -> the first response that differs from the other broker's."""
+
+    @property
+    def differing(self) -> list[tuple[Check, Contrast]]:
+        """Return the checks with different responses, in their order."""
+        return [
+            (check, self.contrasts[check.name])
+            for check in self.checks
+            if check.name in self.contrasts
+        ]
 
     def add(self, verdict: Verdict) -> None:
         """Add a verdict."""
@@ -59,9 +74,22 @@ class Report:
                 areas[check.area] = passed + (verdict.outcome == "pass"), total + 1
         return areas
 
+    def outcome(self, check: Check) -> Outcome | None:
+        """Return the outcome of a check, or None if it did not run."""
+        verdict = self.verdicts.get(check.name)
+        return None if verdict is None else verdict.outcome
+
     def count(self, outcome: Outcome) -> int:
         """Return how many checks have an outcome."""
         return sum(verdict.outcome == outcome for verdict in self.verdicts.values())
+
+
+def shown_outcome(report: Report, check: Check) -> str:
+    """Return a check's outcome in a word: a failure that does not count is known, or a note."""
+    outcome = report.outcome(check)
+    if outcome != "fail" or report.counts(check):
+        return str(outcome)
+    return "known" if check.name in report.baseline else "note"
 
 
 def as_json(report: Report, versions: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
@@ -73,6 +101,7 @@ def as_json(report: Report, versions: Mapping[str, tuple[int, int]]) -> dict[str
             area: {"passed": passed, "checks": total}
             for area, (passed, total) in report.by_area().items()
         },
+        **({} if report.against is None else {"against": report.against}),
         "checks": [
             _row(report, check, report.verdicts[check.name])
             for check in report.checks
@@ -94,6 +123,12 @@ def _row(report: Report, check: Check, verdict: Verdict) -> dict[str, Any]:
         row["reason"] = verdict.reason
     if check.name in report.baseline:
         row["known"] = report.baseline[check.name]
+    if check.name in report.contrasts:
+        contrast = report.contrasts[check.name]
+        row["differences"] = [
+            {"path": path, "target": repr(target), "against": repr(against)}
+            for path, target, against in contrast.differences
+        ]
     failure = verdict.failure
     if failure is not None:
         row |= {"expected": failure.expected, "received": failure.received}
@@ -104,6 +139,8 @@ def _row(report: Report, check: Check, verdict: Verdict) -> dict[str, Any]:
                 "response": None if evidence.response is None else evidence.response.hex(),
                 "field": evidence.path,
             }
+        if verdict.packets:
+            row["packets"] = list(verdict.packets)
     return row
 
 
@@ -114,8 +151,22 @@ def failure_lines(check: Check, verdict: Verdict, target: str) -> list[str]:
     if evidence is not None:
         for frame in (request_lines(evidence), response_lines(evidence)):
             lines += [f"    {line}" for line in frame]
+    if verdict.packets:
+        lines.append(f"  packets: {', '.join(map(str, verdict.packets))} of the capture")
     lines.append(f"  source: {'; '.join(check.sources)}")
     lines.append(f"  repeat: barnabas conform {target} --only {check.name}")
+    return lines
+
+
+def contrast_lines(check: Check, contrast: Contrast, report: Report) -> list[str]:
+    """Return what a person reads about a difference: responses beside each other if the check failed."""
+    lines = [f"differs {check.name}: {contrast}"]
+    if report.outcome(check) == "fail":
+        left = [report.target, *response_lines(contrast.first)]
+        right = [report.against or "", *response_lines(contrast.second)]
+        width = max(map(len, left))
+        for line, other in zip_longest(left, right, fillvalue=""):
+            lines.append(f"    {line:<{width}} | {other}".rstrip())
     return lines
 
 

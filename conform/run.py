@@ -36,16 +36,18 @@ class Suite:
     """A run of checks on one broker.
 
     Args:
-        network: makes the driver of one check.
+        network: makes the driver of one check; gets the check's name, and the version if there are several.
         jobs: checks that run at once.
         restart: restarts a broker that no longer answers; None if there is no way.
         login: authenticates connections.
     """
 
-    network: Callable[[], Network]
+    network: Callable[[str], Network]
     jobs: int = 8
     restart: Callable[[], Awaitable[None]] | None = None
     login: Login = no_login
+    limit: Versions | None = None
+    """The versions that another broker offers: newer ones are not used; None: no limit."""
     prefix: str = field(default_factory=lambda: f"conform-{secrets.token_hex(4)}")
     down: str = ""
     """Why the remaining checks can't run; empty while the broker answers."""
@@ -66,7 +68,7 @@ class Suite:
         Raises:
             CannotRun: the broker can't be reached, or does not answer ApiVersions.
         """
-        self.versions = await self.offered()
+        self.versions = _limited(await self.offered(), self.limit)
         slots = asyncio.Semaphore(self.jobs)
 
         async def together(number: int, check: Check) -> Verdict | Check:
@@ -115,7 +117,7 @@ class Suite:
             )
 
         try:
-            async with self.network() as network:
+            async with self.network("apiversions") as network:
                 return await network.run(ask())
         except Unreachable as problem:
             raise CannotRun(str(problem)) from None
@@ -149,8 +151,9 @@ class Suite:
                 )
                 verdict = Verdict(check.name, "error", f"{reason}: run this one alone")
         elif crashed:
-            reason = f"{verdict.reason}; the broker went down"
-            verdict = Verdict(check.name, "fail", reason, verdict.failure)
+            verdict = replace(
+                verdict, outcome="fail", reason=f"{verdict.reason}; the broker went down"
+            )
         return replace(verdict, seconds=time.monotonic() - begun)
 
     async def _checked(self, number: int, check: Check) -> Verdict:
@@ -160,15 +163,18 @@ class Suite:
                 **({check.each: (version, version)} if check.each else {}),
             }
             label = f"{check.each} v{version}: " if check.each else ""
+            network = self.network(f"{check.name} v{version}" if check.each else check.name)
             try:
-                async with asyncio.timeout(LONGEST_S), self.network() as network:
+                async with asyncio.timeout(LONGEST_S), network:
                     await network.run(
                         self._steps(check, versions, f"{self.prefix}-{number}-{version}")
                     )
             except Skipped as lack:
                 return Verdict(check.name, "skipped", f"{label}{lack}")
             except Failed as failure:
-                return Verdict(check.name, "fail", f"{label}{failure}", failure)
+                packets = network.packets(failure.evidence) if failure.evidence else ()
+                reason = f"{label}{failure}"
+                return Verdict(check.name, "fail", reason, failure, packets=packets)
             except (CannotRun, Unreachable, TimeoutError) as problem:
                 return Verdict(
                     check.name,
@@ -228,8 +234,19 @@ class Suite:
     async def _clean_up(self) -> None:
         """Delete the topics and groups that checks created; errors are ignored: some do not exist."""
         with contextlib.suppress(Failed, Skipped, Unreachable, Silence):
-            async with self.network() as network:
+            async with self.network("cleanup") as network:
                 await network.run(delete(self._created, self.versions, self.login))
+
+
+def _limited(versions: Versions, limit: Versions | None) -> Versions:
+    """Return versions without those that are newer than another broker's, or that it does not offer."""
+    if limit is None:
+        return versions
+    return {
+        name: (low, min(high, limit[name][1]))
+        for name, (low, high) in versions.items()
+        if name in limit and low <= limit[name][1]
+    }
 
 
 def shared(offered: Mapping[int, tuple[int, int]]) -> Versions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
@@ -57,5 +57,5 @@ class Verdict:
     reason: str = ""
     failure: Failed | None = None
     seconds: float = 0.0
-    connections: tuple[int, ...] = field(default=())
-    """The connections of the check in the capture."""
+    packets: tuple[int, ...] = ()
+    """The packet numbers of the failure's request and response in the capture."""

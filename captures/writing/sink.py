@@ -102,6 +102,8 @@ class Sink:
         self._system = system
         self.accepted = len(head)
         """Bytes that are written or queued."""
+        self.accepted_packets = 0
+        """Packets that are written or queued."""
         self._before = 0
         """Bytes in files before the current one."""
         self._changed = threading.Condition()
@@ -135,6 +137,7 @@ class Sink:
             if not self._takes(size) or self._queued + size > self._room:
                 return self.lose(packets, payload)
             self._append(_Item(b"".join(buffers), packets, payload))
+            self.accepted_packets += packets
         return True
 
     def turn(self, path: Path, head: bytes, over: Callable[[Path], None]) -> None:

@@ -124,6 +124,12 @@ class CaptureWriter:
         return None if self._segments is None else self._segments.rotation.size
 
     @property
+    def packets(self) -> int:
+        """Return the number of the last packet in the current file, as Wireshark counts: from 1."""
+        sink = self._file
+        return sink.accepted_packets if isinstance(sink, Sink) else 0
+
+    @property
     def left(self) -> float:
         """Return the bytes until the limit."""
         sink = self._file

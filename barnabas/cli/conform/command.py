@@ -17,6 +17,8 @@ conform_app = typer.Typer()
         "barnabas conform localhost:9092",
         "barnabas conform localhost:9092 --only fetch,produce/acks-zero",
         "barnabas conform localhost:9092 --junit conform.xml --baseline known.yaml",
+        "barnabas conform localhost:9092 --html conform.html --capture conform.pcapng",
+        "barnabas conform localhost:9092 --only fetch --against apache:4.3.1",
         "barnabas conform --list",
         "barnabas conform show fetch/inside-batch",
     ),

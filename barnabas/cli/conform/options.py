@@ -68,6 +68,24 @@ class ConformOptions:
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results as JUnit's XML.")
     ] = None
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the results as an HTML page.")
+    ] = None
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write all connections to a pcapng file; failures name their packets.",
+        ),
+    ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND|HOST:PORT",
+            help="Run the checks on another broker, too, and show how the responses differ: "
+            "apache:VERSION, kfake, embedded, or an address.",
+        ),
+    ] = None
     own: Annotated[
         bool, typer.Option(OPTION, help="Allow a broker on another machine: you own it.")
     ] = False

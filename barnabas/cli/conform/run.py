@@ -7,26 +7,42 @@ import inspect
 import json
 import re
 import shlex
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import yaml
 
-from barnabas.addresses import parse_servers
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.conform.against import compare, other_broker
+from barnabas.cli.conform.checks import own_address, run_checks
 from barnabas.cli.conform.options import ConformOptions
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.conform.catalog import CHECKS, chosen
 from barnabas.conform.check import Check
+from barnabas.conform.comparison import Transcript
+from barnabas.conform.html_report import as_html
 from barnabas.conform.login import no_login, sasl
 from barnabas.conform.network import Network
-from barnabas.conform.report import Report, areas_of, as_json, as_junit, failure_lines
+from barnabas.conform.report import (
+    Report,
+    areas_of,
+    as_json,
+    as_junit,
+    contrast_lines,
+    failure_lines,
+    shown_outcome,
+)
 from barnabas.conform.run import CannotRun, Suite
 from barnabas.conform.served import SERVED
+from barnabas.conform.traffic import Traffic
 from barnabas.conform.verdicts import Level, Verdict
 from barnabas.nearest import did_you_mean
-from barnabas.peers.ownership import OPTION, is_loopback
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble, os_errors
 
 ALL = (*CHECKS, *SERVED)
@@ -43,61 +59,81 @@ def conform(options: ConformOptions) -> int:
         return _list(checks, output)
     if options.target is None:
         raise Trouble("no broker: give HOST:PORT, or --list; see --help")
-    [address] = parse_servers(options.target)[:1]
-    if not options.own and not is_loopback(address[0]):
-        raise Trouble(
-            f"{address[0]} is not this machine, and checks write to the broker: "
-            f"if you own it, give {OPTION}"
-        )
+    target = own_address(options.target, options.own)
     report = Report(
-        options.target, checks, _baseline(options.baseline), Level[options.level.upper()]
+        options.target,
+        checks,
+        _baseline(options.baseline),
+        Level[options.level.upper()],
+        options.against,
     )
-    tls = broker_tls(options.tls)
-    credentials = options.sasl.credentials()
-    restart = None if options.restart is None else _restarter(options.restart)
-
-    async def run() -> Suite:
-        suite = Suite(
-            lambda: Network(address, tls, restart),
-            options.jobs,
-            restart,
-            no_login if credentials is None else sasl(credentials),
-        )
-        await _run(suite, report, output)
-        return suite
-
-    try:
-        suite = asyncio.run(run())
-    except CannotRun as problem:
-        raise Trouble(f"can't check the broker: {problem}", COULD_NOT_RUN) from None
+    transcripts: dict[str, Transcript] = {}
+    with ExitStack() as stack:
+        suite = _suite(options, target, _traffic(options.capture, stack), transcripts)
+        run_checks(suite, checks, output, partial(_add, report, output))
+    if options.against is not None:
+        with other_broker(options.against, options.own) as address:
+            compare(address, suite, report, transcripts, output)
     _write(options, report, suite)
     return _end(report, output)
 
 
-async def _run(suite: Suite, report: Report, output: Output) -> None:
-    by_name = {check.name: check for check in report.checks}
-    reasons = set()
-    with counting_bar(output) as progress:
-        task = progress.add_task("checks", total=len(report.checks))
-        async for verdict in suite.run(report.checks):
-            report.add(verdict)
-            progress.advance(task)
-            repeated = verdict.outcome == "error" and verdict.reason in reasons
-            reasons.add(verdict.reason)
-            if verdict.outcome in ("fail", "error") and not repeated:
-                _print(by_name[verdict.check], verdict, report, output)
+def _traffic(path: Path | None, stack: ExitStack) -> Traffic | None:
+    """Return the capture of a run; the stack closes it. Raises Trouble if it can't be written."""
+    if path is None:
+        return None
+    with os_errors(f"can't write {path}", COULD_NOT_RUN):
+        writer = stack.enter_context(CaptureWriter(path, limit=None, meta={}))
+    return Traffic(writer, time.time_ns)
+
+
+def _suite(
+    options: ConformOptions,
+    target: Endpoint,
+    traffic: Traffic | None,
+    transcripts: dict[str, Transcript],
+) -> Suite:
+    """Return the run on the broker under test."""
+    tls = broker_tls(options.tls)
+    credentials = options.sasl.credentials()
+    restart = None if options.restart is None else _restarter(options.restart)
+
+    def network(check: str) -> Network:
+        part = None if traffic is None else traffic.of(check)
+        transcript = transcripts[check] = Transcript()
+        if options.against is None:
+            return Network(target, tls, restart, part)
+        return Network(target, tls, restart, part, transcript.observe)
+
+    login = no_login if credentials is None else sasl(credentials)
+    return Suite(network, options.jobs, restart, login)
+
+
+def _add(report: Report, output: Output, verdict: Verdict) -> None:
+    """Add a verdict to the report, and print it unless it passed, or repeats the reason of an error."""
+    repeated = verdict.outcome == "error" and any(
+        earlier.outcome == "error" and earlier.reason == verdict.reason
+        for earlier in report.verdicts.values()
+    )
+    report.add(verdict)
+    if verdict.outcome in ("fail", "error") and not repeated:
+        check = next(check for check in report.checks if check.name == verdict.check)
+        _print(check, verdict, report, output)
 
 
 def _print(check: Check, verdict: Verdict, report: Report, output: Output) -> None:
     if verdict.outcome == "error":
         output.line(f"error {check.name}: {verdict.reason}")
         return
-    word = "fail" if report.counts(check) else "known" if check.name in report.baseline else "note"
+    word = shown_outcome(report, check)
     for number, line in enumerate(failure_lines(check, verdict, report.target)):
         output.line(f"{word:<5} {line}" if number == 0 else f"      {line}")
 
 
 def _end(report: Report, output: Output) -> int:
+    for check, difference in report.differing:
+        for line in contrast_lines(check, difference, report):
+            output.line(line)
     for area, (passed, total) in report.by_area().items():
         output.line(f"{area:<28} {passed:>4}/{total}")
     output.note(
@@ -115,6 +151,9 @@ def _write(options: ConformOptions, report: Report, suite: Suite) -> None:
         _write_text(options.as_json, json.dumps(as_json(report, suite.versions), indent=2))
     if options.junit is not None:
         _write_text(options.junit, as_junit(report))
+    if options.html is not None:
+        date = datetime.now().astimezone()
+        _write_text(options.html, as_html(report, f"{date:%Y-%m-%d %H:%M %Z}").rstrip())
 
 
 def _write_text(path: Path, text: str) -> None:

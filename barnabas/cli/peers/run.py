@@ -98,7 +98,7 @@ def start(
             if name in references("brokers") and ":" not in kind:
                 return added_kind(name).start(brokers, options, output)
             _refuse(options, kind)
-            with running(kind, brokers) as (cluster, note):
+            with _running(kind, brokers) as (cluster, note):
                 output.note(note)
                 ready = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
                 output.raw(json_text({"ready": ready}))
@@ -117,7 +117,7 @@ def _refuse(options: Options, kind: str) -> None:
 
 
 @contextmanager
-def running(kind: str, brokers: int | None = None) -> Iterator[tuple[Cluster, str]]:
+def _running(kind: str, brokers: int | None = None) -> Iterator[tuple[Cluster, str]]:
     """Run brokers of a built-in kind; yield them and a note on them.
 
     Args:

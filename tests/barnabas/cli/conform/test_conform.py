@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.capture import open_capture
+from barnabas.peers.apache import ApacheCluster
 from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import started
 
 CHECKS = "frame/[!s]*,produce/b*,produce/acks*"
 """librdkafka's mock cluster fails some of these checks. Others end it, such as a Produce without records, or
@@ -24,6 +27,10 @@ def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> N
         "c.json",
         "--junit",
         "j.xml",
+        "--html",
+        "h.html",
+        "--capture",
+        "run.pcapng",
         cwd=tmp_path,
     )
     assert ended.returncode == 1
@@ -39,6 +46,15 @@ def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> N
         "CORRUPT_MESSAGE",
         "NONE",
     )
+    request, response = wrong["packets"]
+    assert f"packets: {request}, {response} of the capture" in ended.stdout
+    [exchange] = [
+        each
+        for each in open_capture(tmp_path / "run.pcapng").exchanges()
+        if each.request_packet == request
+    ]
+    assert (exchange.api, exchange.response_packet) == ("Produce", response)
+    assert '<details id="produce/bad-crc">' in (tmp_path / "h.html").read_text()
     passed = [name for name, row in by_name.items() if row["outcome"] == "pass"]
     frame = document["areas"]["frame"]
     assert frame["passed"] == sum(name.startswith("frame/") for name in passed) < frame["checks"]
@@ -88,3 +104,43 @@ def test_checks_are_chosen_by_their_source() -> None:
     listed = run("conform", "--list", "--kip", 511).stdout
     assert "apiversions/too-new" in listed
     assert "metadata/" not in listed
+
+
+def test_a_broker_does_not_differ_from_itself(bootstrap: str) -> None:
+    ended = run("conform", bootstrap, "--only", CHECKS, "--against", bootstrap)
+    assert ended.returncode == 1
+    assert "differs" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("against", "code", "reason"),
+    [
+        ("apache:0.1", 3, "--against apache:0.1: the broker did not start"),
+        ("example.com:9092", 2, "example.com is not this machine"),
+        ("127.0.0.1:1", 3, "can't check the broker: 127.0.0.1:1: Connection refused"),
+    ],
+)
+def test_another_broker_that_cannot_be_used_is_told_in_a_line(
+    bootstrap: str, against: str, code: int, reason: str
+) -> None:
+    ended = run("conform", bootstrap, "--only", "frame/unknown-api-key", "--against", against)
+    assert ended.returncode == code
+    assert ended.stderr.splitlines()[-1].startswith(f"barnabas: {reason}")
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(900)
+def test_apache_kafka_meets_all_requirements_also_through_the_proxy(tmp_path: Path) -> None:
+    with ApacheCluster("4.3.1") as cluster:
+        direct = run("conform", cluster.bootstrap, "--json", "direct.json", cwd=tmp_path)
+        with started("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0") as (_, ready):
+            words = ("--json", "proxied.json", "--against", "embedded", "--jobs", "4")
+            proxied = run("conform", ready["listen"], *words, cwd=tmp_path)
+    assert (direct.returncode, proxied.returncode) == (0, 0), direct.stdout + proxied.stdout
+    outcomes = [
+        {row["name"]: row["outcome"] for row in json.loads((tmp_path / name).read_text())["checks"]}
+        for name in ("direct.json", "proxied.json")
+    ]
+    assert outcomes[0] == outcomes[1]
+    assert len([name for name, outcome in outcomes[0].items() if outcome == "pass"]) > 600
+    assert "differs produce/" in proxied.stdout
