@@ -4,7 +4,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel wheel-trials clean
+.PHONY: help docs pictures demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel wheel-trials clean
 
 help:
 	@echo "make demo          start an embedded cluster, real clients and the proxy between them"
@@ -14,7 +14,8 @@ help:
 	@echo "make test-all      all three"
 	@echo "make test-deep     1,000 examples of each property, and the longest tests: for the night"
 	@echo "make lint          ruff, mypy, import contracts"
-	@echo "make docs          build the documentation into build/docs"
+	@echo "make docs          build the documentation into build/docs, with new pictures: a minute"
+	@echo "make pictures      draw the pictures and the recording in docs/pictures anew; needs chromium"
 	@echo "make bench         compare speed, in ratios; one part: make bench ARGS=\"--only pipeline\""
 	@echo "make fuzz-self     fuzz our own decoders and proxy for two minutes: no findings are expected"
 	@echo "make mutants PART=proxy/rules  plant bugs in a part, and report which ones its tests miss"
@@ -114,11 +115,17 @@ rediscover: $(VENV)/.stamp-test
 rediscover-behaviour: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover_behaviour
 
-# the reference is written from the code first; a dead link fails
+# the reference is written from the code first; a dead link fails. Pictures differ with each run (times, ports), so
+# the site gets new ones and the repository keeps its own until `make pictures`
 docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/mkdocs build --quiet --strict
+	@if command -v chromium >/dev/null; then $(BIN)/python -m tests.docs.pictures build/docs/pictures; \
+	  else echo "chromium is not on the path: the pictures are kept as they are"; fi
 	@echo "open build/docs/index.html"
+
+pictures: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.docs.pictures docs/pictures
 
 wheel: $(VENV)/.stamp-wheel
 	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null
