@@ -155,7 +155,7 @@ class Recording:
             f'height="{pane.height * height + 1:g}"/></clipPath>'
             f'<g transform="translate(0, {_HEADER})"><g clip-path="url(#{name}-screen)">'
             f'<g id="{name}-scroll">{terminal.svg(pane.rows, _PANE, name)}{"".join(covers)}'
-            f'<rect id="{name}-curtain" y="1.5" width="100%" height="{count * height:g}" '
+            f'<rect id="{name}-curtain" x="-2" y="1.5" width="100%" height="{count * height:g}" '
             f'fill="{BACKGROUND}"/></g></g></g>'
         )
 
