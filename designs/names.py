@@ -15,7 +15,7 @@ def sendable(option: str, name: str) -> str:
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        raise Trouble(f"{option}: {name!r} is no UTF-8") from None
+        raise Trouble(f"{option}: {name!r} is not valid UTF-8") from None
     if size > MAX_STRING:
         raise Trouble(f"{option}: a name of {size} bytes; {MAX_STRING} is the most")
     return name

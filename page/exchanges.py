@@ -173,7 +173,7 @@ class Exchanges:
         number = _number(request.path_params["number"], "exchange")
         exchange = self.history.get(number)
         if exchange is None:
-            raise HTTPException(404, f"exchange {number} is not held (any longer)")
+            raise HTTPException(404, f"exchange {number} is not kept (any more)")
         context, reading = self.history.context, self.reading
         return await self._made(lambda: detail(number, exchange, context, reading))
 

@@ -111,7 +111,7 @@ def pcapng(selection: ExchangeSelection, file: BinaryIO) -> str:
     left_out = reconstruct(exchanges, file, Masking()).total()
     is_ = "is" if left_out == 1 else "are"
     lacks = f"; {plural(left_out, 'exchange')} {is_} left out, see the file" if left_out else ""
-    return f"frames are written anew: the packets are gone{lacks}"
+    return f"frames are reconstructed: the packets are no longer kept{lacks}"
 
 
 def jsonl(selection: ExchangeSelection, file: BinaryIO) -> str:
@@ -132,7 +132,7 @@ def scenario(selection: ExchangeSelection, file: BinaryIO) -> str:
     file.write(written.text.encode())
     if not any(each.rules for each in exchanges):
         return "no rule fired on them"
-    return "rules that hold no longer are left out, see the file" if written.left_out else ""
+    return "rules that no known scenario has are left out, see the file" if written.left_out else ""
 
 
 def pytest(selection: ExchangeSelection, file: BinaryIO) -> str:
@@ -149,7 +149,7 @@ def pytest(selection: ExchangeSelection, file: BinaryIO) -> str:
             "utf-8", "backslashreplace"
         )
     )
-    return "what is not asked again stands in the file" if len(exchanges) > 1 else ""
+    return "the file lists the requests that are not repeated" if len(exchanges) > 1 else ""
 
 
 FORMS: Final = (

@@ -14,13 +14,13 @@ from starlette.routing import BaseRoute, Mount, Route
 from barnabas.api_version import PREFIX
 from barnabas.page.answers import breakpoints, exchanges, rules, tests, views
 from barnabas.proxy.control.bodies import json_response
-from barnabas.proxy.control.request_models import Assertions, NewTest, WaitFor, Wanted
+from barnabas.proxy.control.request_models import Assertions, DraftRequest, NewTest, WaitFor
 
 ANSWERS: Final[dict[str, Any]] = {
     "GET /source": exchanges.Source,
     "GET /columns": list[exchanges.Column],
     "GET /exchanges": list[tests.Exchange],
-    "GET /exchanges/follow": exchanges.Found,
+    "GET /exchanges/follow": exchanges.StreamLine,
     "GET /exchanges/rows": list[exchanges.Row],
     "GET /exchanges/{number}": exchanges.Detail,
     "GET /groups": views.Groups,
@@ -34,19 +34,19 @@ ANSWERS: Final[dict[str, Any]] = {
     "DELETE /scenario/rules/{name}": rules.Scenario,
     "POST /scenario/rules/{name}/fire": rules.Rule,
     "POST /scenario/rules/{name}/release": rules.Rule,
-    "POST /scenario/check": rules.Checked,
-    "POST /scenario/try": rules.Try,
+    "POST /scenario/check": rules.ScenarioProblems,
+    "POST /scenario/try": rules.ScenarioTrial,
     "POST /scenario/draft": rules.Draft,
     "GET /breakpoints": list[breakpoints.Waiting],
-    "GET /breakpoints/{id}": breakpoints.Whole,
-    "POST /breakpoints/{id}": breakpoints.Decided,
+    "GET /breakpoints/{id}": breakpoints.WaitingMessage,
+    "POST /breakpoints/{id}": breakpoints.Decision,
     "GET /tests": list[tests.Test],
     "POST /tests": tests.Test,
     "GET /tests/{test}": tests.Test,
     "DELETE /tests/{test}": tests.Test,
     "POST /rules": rules.Scenario,
-    "POST /wait_for": tests.Passed,
-    "POST /assert": tests.Judged,
+    "POST /wait_for": tests.MatchCount,
+    "POST /assert": tests.AssertionResults,
 }
 """The types of responses; others are any JSON, or have the media type in OTHERS."""
 
@@ -77,7 +77,7 @@ BODIES: Final[dict[str, str | type[BaseModel]]] = {
     "POST /scenario/rules": "application/yaml",
     "POST /scenario/check": "application/yaml",
     "POST /scenario/try": "application/yaml",
-    "POST /scenario/draft": Wanted,
+    "POST /scenario/draft": DraftRequest,
     "POST /breakpoints/{id}": "application/yaml",
     "POST /take": "application/json",
     "POST /rules": "application/yaml",

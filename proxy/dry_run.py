@@ -26,12 +26,12 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
 LIMITS: Final = (
-    "Messages are taken as they passed: times count from the first of these exchanges, connections are "
-    "counted from those among them, and what clients would have done otherwise is not known."
+    "Messages are evaluated as recorded: times count from the first of these exchanges, only "
+    "their connections are counted, and clients' reactions to faults are unknown."
 )
 """The limitations of a dry run."""
 
-ATTEMPTS: Final = "it is about attempts to connect, which are no messages"
+ATTEMPTS: Final = "it applies to connection attempts, not to messages"
 
 
 @dataclass(slots=True)

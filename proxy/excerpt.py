@@ -74,12 +74,12 @@ def excerpt(
             else:
                 rule.fired.append(exchange)
     fired = _merged(rule for past in past_scenarios for rule in past.rules if rule.fired)
-    text = [f"# What rules did to {plural(len(chosen), 'exchange')}, again.\n"]
+    text = [f"# Repeats what rules did to {plural(len(chosen), 'exchange')}.\n"]
     if unmatched := sum(not exchange.rules for exchange in chosen):
         text.append(f"# No rule fired on {unmatched} of them.\n")
     if unknown:
         names = listed([repr(printable(name)) for name in unknown], "rule", 200)
-        text.append(f"# Left out, since no scenario at hand has it: {names}.\n")
+        text.append(f"# Left out, because no known scenario has it: {names}.\n")
     top = {**past_scenarios[0].top, "version": 1} if past_scenarios else {"version": 1}
     text.append(dump(top))
     load = partial(_loaded, top, faults)
@@ -172,7 +172,7 @@ def _with_referred(
                 raws = (
                     rule.raw for past in past_scenarios for rule in past.rules if rule.name == name
                 )
-                referred[name] = "Another rule waits for it", next(raws)
+                referred[name] = "Another rule's `when` names it", next(raws)
                 pending.append(referred[name])
     rest = [commented for name, commented in rules.items() if name not in referred]
     return [*reversed(referred.values()), *rest]
@@ -195,9 +195,9 @@ def _again(rule: _FiredRule, chosen: list[Exchange], topics: Topics, load: Load)
     remark = f"It fired on {len(rule.fired)} of the exchanges"
     when = None if config is None else _when(rule, config, chosen, topics)
     if when is None:
-        return f"{remark}; when it fires is as it was", raw
+        return f"{remark}; its `when` is unchanged", raw
     if skipped := when.get("skip"):
-        remark += f", behind {plural(skipped, 'message')} that passed it"
+        remark += f", after {plural(skipped, 'message')} that passed it"
     raw = {name: value for name, value in raw.items() if name not in ("when", "do")}
     return remark, {**raw, "when": when, "do": rule.raw["do"]}
 

@@ -49,7 +49,7 @@ def decode_frame(
         message = declared_api.request
     else:
         if api is None:
-            raise TypeError("a response does not say what it answers: the API is needed")
+            raise TypeError("a response does not name its API: the API is needed")
         declared_api = dialect.api(api)
         header, rest = read_header(dialect.response_header_of(declared_api), data)
         version = declared_api.version

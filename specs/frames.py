@@ -225,7 +225,7 @@ def decode_frame(
         key, version, offset = head.key, head.version, head.body
     else:
         if key is None or version is None:
-            raise TypeError("a response does not say what it answers: key and version are needed")
+            raise TypeError("a response does not name its API: key and version are needed")
         if len(data) < 4:
             raise Malformed("header", len(data), "the header is cut off")
         offset = response_body(data, key, version)

@@ -105,7 +105,7 @@ class ResponseTail:
                 self.kept += data[start:at]
             return at
         except Irregular:
-            self._problem = _unclear("what stands before them can't be read")
+            self._problem = _unclear("the bytes before them can't be read")
             raise self._problem from None
         self._skip = ahead - end
         self._passed += end - start

@@ -89,5 +89,5 @@ CHECK: Final = Check(
     "joins", Joins(), joins, "rebalances that take long, and which member delays them",
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
     "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
-    "groups of KIP-848 have no such wait", "group",
+    "groups of KIP-848 do not wait", "group",
 )  # fmt: skip

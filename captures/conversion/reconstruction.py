@@ -25,7 +25,7 @@ from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.headers import encode_header
 
 SAID: Final = (
-    "frames are written anew from headers' fields and bodies: these are no captured packets"
+    "frames are reconstructed from decoded headers and bodies: these are not the captured packets"
 )
 """What the file says of itself."""
 

@@ -104,7 +104,7 @@ def _restrict(file: int) -> None:
     """Remove the permissions of other users. Raises PermissionError for another user's file."""
     status = os.fstat(file)
     if status.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, "it belongs to somebody else")
+        raise PermissionError(errno.EPERM, "it belongs to another user")
     if status.st_mode & 0o077:
         with contextlib.suppress(OSError):  # a file system without permissions
             os.fchmod(file, 0o600)

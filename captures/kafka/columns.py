@@ -22,12 +22,12 @@ class Summary(TypedDict):
     user: Annotated[
         str | None,
         "string",
-        "who was authenticated when the request came, or null: nobody, or nobody who could be told",
+        "the user authenticated when the request arrived; null: none, or not known",
     ]
     broker: Annotated[
         int | None,
         "int",
-        "node id of the broker; null while it is not known, and where a controller was asked",
+        "node id of the broker; null if not known yet, and for requests to a controller",
     ]
     api: Annotated[str, "string", "name of the API, or `key N` if it is unknown"]
     key: Annotated[
@@ -40,7 +40,7 @@ class Summary(TypedDict):
     request_size: Annotated[
         int,
         "bigint",
-        "bytes of the request's frame without its size; of one that was cut off, those that came",
+        "bytes of the request's frame without its size; if it was cut off, the bytes that arrived",
     ]
     response_size: Annotated[
         int | None,

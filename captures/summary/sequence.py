@@ -29,7 +29,7 @@ NAME: Final = 256
 PLACES: Final = 20
 """Bits of a request's index on its connection in the number of an unfinished exchange."""
 
-ONE_SIDE: Final = "captured on one side only: when it left is not known"
+ONE_SIDE: Final = "captured on one side only: departure not known"
 MADE: Final = "made by the proxy"
 
 

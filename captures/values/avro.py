@@ -69,7 +69,7 @@ def avro_reader(schema: Any, named_schemas: Iterable[Any] = ()) -> Callable[[byt
         cursor = _Cursor(data)
         value = read(cursor)
         if cursor.at != len(data):
-            raise Unread(f"{len(data) - cursor.at} bytes behind the value")
+            raise Unread(f"{len(data) - cursor.at} bytes after the value")
         return value
 
     return whole
@@ -166,7 +166,7 @@ def _long(cursor: _Cursor) -> int:
     data = cursor.data
     while True:
         if cursor.at >= len(data):
-            raise Unread("a number, where the bytes end")
+            raise Unread("the bytes end before a number does")
         byte = data[cursor.at]
         cursor.at += 1
         value |= (byte & 0x7F) << shift
@@ -209,7 +209,7 @@ _PRIMITIVES: Final[dict[str, Read]] = {
 
 def _enum(symbols: list[Any]) -> Read:
     if not all(isinstance(symbol, str) for symbol in symbols):
-        raise Unread("an Avro enum of what are no names")
+        raise Unread("an Avro enum whose symbols are not names")
 
     def read(cursor: _Cursor) -> str:
         symbol: str = _at(symbols, _long(cursor))

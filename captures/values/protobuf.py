@@ -51,7 +51,7 @@ def protobuf_reader(descriptors: bytes, file: str) -> Callable[[bytes], Any]:
             pool.Add(file_descriptor)
         main: FileDescriptor = pool.FindFileByName(file)
     except (DecodeError, TypeError, KeyError) as problem:
-        raise Unread(f"no Protobuf schema: {problem}") from None
+        raise Unread(f"not a valid Protobuf schema: {problem}") from None
     most = 0
     types = [
         message_type
@@ -111,7 +111,7 @@ def _index(data: bytes, at: int) -> tuple[int, int]:
         at += 1
         if data[at - 1] < 0x80:
             return value >> 1 ^ -(value & 1), at
-    raise Unread("no index of a message")
+    raise Unread("a message index without numbers")
 
 
 class _Plain:

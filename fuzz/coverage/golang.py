@@ -67,7 +67,7 @@ class GoMeter:
             tool = [go(), "tool", "covdata"]
             problem_text, text = "go can't read its coverage", Path(self._folder.name) / "text"
             if not self._sample:
-                raise CannotRun(f"{problem_text}: no program has told any")
+                raise CannotRun(f"{problem_text}: no program wrote any")
             name = f"covcounters.{self._sample[8:24].hex()}.1.1"
             (Path(self._folder.name) / name).write_bytes(written(self._sample, self._passed.all))
             run(problem_text, [*tool, "textfmt", f"-i={self._folder.name}", f"-o={text}"])
@@ -103,7 +103,7 @@ def counters(data: bytes) -> dict[Key, Probes]:
             key = Key(package << 32 | number, f"{package}.{number}")
             passed[key] = Probes(int(some[::-1].translate(_BITS), 2), size)
     except (IndexError, ValueError):
-        raise DumpError("counters that are none") from None
+        raise DumpError("malformed counters") from None
     if at != end:
         raise DumpError("counters that do not end where they should")
     return passed
@@ -125,7 +125,7 @@ def written(sample: bytes, report: ProbeReport) -> bytes:
 def _functions_at(data: bytes) -> int:
     """Return the offset of the functions. Raises DumpError."""
     if len(data) < _TABLE + _FOOTER or data[:4] != _MAGIC or data[24] != _ULEB128:
-        raise DumpError("no counters of Go in a format that is known")
+        raise DumpError("Go counters in an unknown format")
     strings, arguments = struct.unpack_from("<II", data, _COUNT + 8)
     return int(_TABLE + strings + arguments)
 

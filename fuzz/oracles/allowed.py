@@ -36,7 +36,7 @@ a problem of a log or a controller."""
 
 CLASSES: Final = {
     **{f"kafka.common.{name}Exception": "has an error code (before 1.0)" for name in _OLD_CODES},
-    "kafka.common.KafkaException": "bytes that are no request, or no message (before 1.0)",
+    "kafka.common.KafkaException": "bytes that are not a request or message (before 1.0)",
     "kafka.common.InvalidRequestException": "the same",
     "kafka.common.UnknownCodecException": "the same",
     "kafka.common.UnknownMagicByteException": "the same",

@@ -24,7 +24,7 @@ from barnabas.specs.registry import NAMES
 EXEMPT: Final = {
     SASL_HANDSHAKE: "a listener without SASL refuses it as it likes",
     SASL_AUTHENTICATE: "the same",
-    ENVELOPE: "from who is no broker it is refused by closing (KIP-590)",
+    ENVELOPE: "the broker closes connections of clients that are not brokers (KIP-590)",
     API_VERSIONS: "whatever cannot be read of it is answered with error 35 or 42 (KIP-511)",
 }
 """API key -> why the oracle does not judge it."""

@@ -64,7 +64,7 @@ def case_label(oracle: str, observation: Observation) -> str:
     >>> case = Case(7, Recipe(Seed(3, 9, "request", b"", ""), ()), ())
     >>> shared = Observation(case, facts=(("together", [6, 7]),))
     >>> case_label("logged", Observation(case)), case_label("logged", shared), case_label("closing", shared)
-    ('case 7', 'no one case, behind case 7', 'case 7')
+    ('case 7', 'not attributable to one case; first seen after case 7', 'case 7')
     >>> facts = ("together", [6, 7]), ("under_way", ["case 6", "case 7"])
     >>> case_label("died", Observation(case, facts=facts))
     'one of the cases 6, 7'
@@ -76,4 +76,4 @@ def case_label(oracle: str, observation: Observation) -> str:
     numbers = facts.get(TOGETHER)
     if UNDER_WAY in facts and isinstance(numbers, list):
         return f"one of the cases {', '.join(map(str, numbers))}"
-    return f"no one case, behind {number}"
+    return f"not attributable to one case; first seen after {number}"

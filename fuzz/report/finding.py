@@ -22,7 +22,7 @@ from barnabas.plural import plural
 WIDTH: Final = 400
 """Characters of a line that are shown: a log line may have a whole message in it."""
 
-BEFORE: Final = "sent before it was shrunk"
+BEFORE: Final = "sent before shrinking"
 
 NOT_SMALLER: Final = "not made smaller"
 GOES_ON: Final = "the same `barnabas fuzz run` goes on with it, if without `--shrink 0`"
@@ -63,17 +63,17 @@ def _lines(finding: Finding, database: Path | str, representative: Finding | Non
     if finding.smaller not in (None, finding.recipe):
         yield _clipped(f"  shrunk: {made_of(finding.best)}")
     elif finding.to_shrink and representative is not None and representative.name != finding.name:
-        yield f"  {NOT_SMALLER}: {representative.name}, of the same cause, stands for it"
+        yield f"  {NOT_SMALLER}: {representative.name}, of the same root cause, is shrunk instead"
     elif finding.to_shrink:
         yield f"  {NOT_SMALLER} yet: {GOES_ON}"
     yield f"  replay: {command(finding, database)}"
-    yield "  message, valid but for what is marked:"
+    yield "  message, valid except for the marked parts:"
     chunks, heading = _chunks(finding)
     whole = chunks[0] if len(chunks) == 1 and heading != BEFORE else None
     yield from (f"    {line}" for line in tree(finding.best, whole))
     yield from _dump(heading, chunks, None if whole is None else place(finding.best, whole))
     if not finding.seen_smaller:
-        yield f"  what came is of {first}, before it was shrunk"
+        yield f"  the response is that of {first}, before shrinking"
     yield from _seen(finding)
 
 

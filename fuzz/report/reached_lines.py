@@ -98,11 +98,11 @@ def shown(
     every = {cell.place for cell in coverage}
     missing = unshown(coverage, as_valid).keys()
     rows: list[tuple[str, Set[Field], Set[Field]]]
-    rows = [("fields of versions whose change showed something", every - missing, every)]
+    rows = [("fields (by version) whose change had an effect", every - missing, every)]
     if fields_with_energy:
         rows.append(
             (
-                "of those with more cases since none had",
+                "of those, fields with more cases because they had none",
                 fields_with_energy - missing,
                 fields_with_energy,
             )

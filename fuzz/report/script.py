@@ -47,7 +47,7 @@ class Criterion(NamedTuple):
     code: str
 
 
-NO_CRITERION: Final = Criterion("what is said above, which takes a look at what came", "None")
+NO_CRITERION: Final = Criterion("the behaviour above: compare it with the output", "None")
 _CLOSED: Final = Criterion("the connection ends without an answer", "ended and not came")
 _ANSWERED: Final = Criterion("it is answered", "came > 0")
 CRITERIA: Final = {

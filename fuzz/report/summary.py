@@ -153,7 +153,7 @@ def no_feedback(campaign: CampaignRow, rounds: Sequence[RoundRow]) -> str:
         row.news is not None for row in rounds
     ):
         return ""
-    return f"none has ended, and feedback begins behind {campaign.settings['round']:,} cases"
+    return f"no round has ended, and feedback begins after {campaign.settings['round']:,} cases"
 
 
 def sections(summary: Summary) -> Iterator[tuple[str, Sequence[str], Iterable[Row]]]:
@@ -162,7 +162,7 @@ def sections(summary: Summary) -> Iterator[tuple[str, Sequence[str], Iterable[Ro
     if summary.packages:
         yield "Lines reached", PACKAGES, summary.packages
         yield "Parsers never reached", NEVER, summary.never
-        title = "Fields whose change nothing showed"
+        title = "Fields without an effect so far"
         if len(summary.unseen) > SHOWN:
             title += f" ({SHOWN} of {len(summary.unseen):,}: all are in --json)"
         yield title, UNSEEN, summary.unseen[:SHOWN]

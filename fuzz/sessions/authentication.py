@@ -138,7 +138,7 @@ def _session(
 def _with_first_token(mechanism: str) -> Session:
     return _session(
         mechanism.lower(),
-        f"behind a handshake for {mechanism}",
+        f"after a handshake for {mechanism}",
         partial(_handshaken, mechanism, NAMED),
         _first(mechanism),
         _variants(mechanism),
@@ -159,7 +159,7 @@ def _with_proof(mechanism: str) -> Session:
 def _with_bare_token(mechanism: str) -> Session:
     return _session(
         f"{mechanism.lower()}-bare",
-        f"behind a handshake v0 for {mechanism}: tokens without headers",
+        f"after a handshake v0 for {mechanism}: tokens without headers",
         partial(_handshaken, mechanism, 0),
         _first(mechanism),
         _variants(mechanism),

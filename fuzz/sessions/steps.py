@@ -42,7 +42,7 @@ def topic(stage: Stage) -> Generator[Request, Mapping[str, Any], dict[str, int |
         if topic_row["name"] == TOPIC and not topic_row["error_code"]:
             topic_id = topic_row.get("topic_id")
             return {"topic_id": topic_id.bytes} if topic_id else {}
-    raise Stuck(f"there is no topic {TOPIC}")
+    raise Stuck(f"no topic {TOPIC}")
 
 
 def topic_id(live: Mapping[str, int | str | bytes]) -> uuid.UUID:

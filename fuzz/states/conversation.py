@@ -133,7 +133,7 @@ class Conversation:
         if not probe.answered:
             requests = ", ".join(self._asked)
             raise CannotRun(
-                f"the broker no longer serves: {probe.problem}; it was asked {requests}"
+                f"the broker no longer serves: {probe.problem}; its requests were {requests}"
             )
 
     def _heard_nothing(self, given_input: Input, problem: str) -> None:
@@ -141,9 +141,9 @@ class Conversation:
         self._silences += WAITED in problem
         if self._silences >= SILENCES:
             before = ", ".join(self._asked[:-1]) or "nothing"
-            waited = f"waited {self._silences} times in vain for an answer"
+            waited = f"waited {self._silences} times without an answer"
             raise CannotRun(
-                f"{self.alphabet.name}: {waited}, at last to {given_input.name} behind {before}"
+                f"{self.alphabet.name}: {waited}, at last to {given_input.name} after {before}"
             )
 
     def _ask(self, given_input: Input) -> str:

@@ -117,7 +117,7 @@ TRANSACTION: Final = Alphabet(
         Input("AddPartitionsToTxn", keys.ADD_PARTITIONS_TO_TXN, _enters, event=RECORDS, most=3),
         _produce("Produce", event=PRODUCE),
         _produce("Produce of the last batch again", ahead=-BATCH),
-        _produce("Produce behind a gap", ahead=2 * BATCH),
+        _produce("Produce after a gap", ahead=2 * BATCH),
         _produce("Produce of the last epoch", _last_epoch, event=REFUSED),
         Input(
             "AddOffsetsToTxn",

@@ -61,14 +61,14 @@ def address_of(text: str) -> Address:
     options = dict(parse_qsl(query, keep_blank_values=True))
     for name in options:
         if name == "password":
-            raise Misuse(f"{KIND}: give password_file=FILE: what a target is called is printed")
+            raise Misuse(f"{KIND}: give password_file=FILE: names of targets are printed")
         if name not in _OPTIONS:
             raise Misuse(f"{KIND}: unknown option {name!r}{choices(name, _OPTIONS)}")
     mechanism, username, file = (options.get(name, "") for name in _OPTIONS)
     if mechanism and mechanism not in MECHANISMS:
         raise Misuse(f"{KIND}: unknown mechanism {mechanism!r}{choices(mechanism, MECHANISMS)}")
     if not (username and file):
-        raise Misuse(f"{KIND}: a login needs username=NAME and password_file=FILE behind ?")
+        raise Misuse(f"{KIND}: a login needs username=NAME and password_file=FILE after ?")
     return Address(*host_port, mechanism or MECHANISMS[0], username, file)
 
 

@@ -208,16 +208,16 @@ def make_user(plain: tuple[str, int], sasl: tuple[str, int], credentials: Creden
         for users in alterations:
             (result,) = administrator.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)["results"]
             if result["error_code"]:
-                raise CannotRun(f"the broker takes no user of SCRAM: {result['error_message']}")
+                raise CannotRun(f"the broker rejects SCRAM users: {result['error_message']}")
         deadline = time.monotonic() + KNOWN_S
         while not (probe := prober.probe()).answered:
             if time.monotonic() > deadline:
                 raise CannotRun(
-                    f"the broker takes no login by {credentials.mechanism}: {probe.problem}"
+                    f"the broker rejects logins by {credentials.mechanism}: {probe.problem}"
                 )
             time.sleep(PAUSE_S)
     except Unanswered as problem:
-        raise CannotRun(f"the broker takes no user of SCRAM: {problem}") from None
+        raise CannotRun(f"the broker rejects SCRAM users: {problem}") from None
     finally:
         administrator.close()
         prober.close()

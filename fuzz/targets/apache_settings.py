@@ -80,7 +80,7 @@ class ApacheSettings(BaseModel):
             )
         except ValueError:
             raise Misuse(
-                f"{KIND}:{text}: NAME=VALUE, separated by &, is expected behind ?"
+                f"{KIND}:{text}: NAME=VALUE, separated by &, is expected after ?"
             ) from None
         return cls._made(
             {
@@ -168,7 +168,7 @@ _CLASS: Final = re.compile(r"(?:\w+\.)+[A-Z]\w*")
 _LISTENERS: Final = "listener.name."
 """The prefix of settings of one listener (KIP-103, KIP-226)."""
 
-_PLUGIN: Final = "; a plugin's is taken beside its class"
+_PLUGIN: Final = "; settings of a plugin are accepted with its class"
 
 
 def unknown(settings: Mapping[str, str], known_names: Collection[str]) -> str:
@@ -180,7 +180,7 @@ def unknown(settings: Mapping[str, str], known_names: Collection[str]) -> str:
     >>> unknown({"num.io.thread": "4"}, ["num.io.threads"])
     "no setting 'num.io.thread'; did you mean 'num.io.threads'?"
     >>> unknown({"x": "y"}, ["num.io.threads"])
-    "no setting 'x'; a plugin's is taken beside its class"
+    "no setting 'x'; settings of a plugin are accepted with its class"
     >>> unknown({"x": "y", "authorizer.class.name": "org.Mine"}, ["authorizer.class.name"])
     ''
     """

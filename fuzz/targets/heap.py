@@ -42,7 +42,7 @@ def places(data: bytes) -> tuple[str, tuple[int, ...]]:
         ValueError: The data is no such file, or has no such counters.
     """
     if len(data) < 32 or data[:4] != _MAGIC or data[5] != 2:
-        raise ValueError("this is no hsperfdata of version 2")
+        raise ValueError("not an hsperfdata file of version 2")
     order = "<" if data[4] == 1 else ">"
     try:
         at, count = struct.unpack_from(f"{order}ii", data, 24)
@@ -55,7 +55,7 @@ def places(data: bytes) -> tuple[str, tuple[int, ...]]:
     except (struct.error, ValueError):
         raise ValueError("this hsperfdata is cut off") from None
     if not offsets:
-        raise ValueError("this hsperfdata says nothing of a heap")
+        raise ValueError("this hsperfdata has no heap counters")
     return order, tuple(offsets)
 
 

@@ -67,7 +67,7 @@ def record_session(
         except (Unoffered, Stuck, Unanswered, Unfit) as problem:
             # a coordinator may not be ready yet
             if not isinstance(problem, Stuck) or time.monotonic() > deadline:
-                line = f"the session {case.recipe.session} can't be had: {problem}"
+                line = f"the session {case.recipe.session} is unavailable: {problem}"
                 raise CannotRun(line) from None
             time.sleep(PAUSE)
         finally:

@@ -50,7 +50,7 @@ class Record(TypedDict):
     base64: bool
 
 
-class Whole(Waiting):
+class WaitingMessage(Waiting):
     """A message that waits at a breakpoint, with its body, field types, and records by path."""
 
     body: Json
@@ -61,7 +61,7 @@ class Whole(Waiting):
     masked: bool
 
 
-class Decided(TypedDict):
+class Decision(TypedDict):
     """The decision on a message that waited, and a scenario that repeats it."""
 
     id: str

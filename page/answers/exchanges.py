@@ -10,7 +10,7 @@ from barnabas.captures.kafka.columns import Summary
 from barnabas.page.answers.common import Json
 
 
-class Sides(TypedDict):
+class ByDirection(TypedDict):
     """Values of the request and of the response, where there are any."""
 
     request: NotRequired[Json]
@@ -37,7 +37,7 @@ class Source(State):
     keeps: int
 
 
-class Found(State):
+class StreamLine(State):
     """A line of the stream: the first and last number of each matching run, and where to continue."""
 
     runs: list[tuple[int, int]]
@@ -80,14 +80,14 @@ class Body(TypedDict):
     fields: list[Field]
 
 
-class Altered(TypedDict):
+class ChangedBodies(TypedDict):
     """The bodies that the proxy changed, in the broker's form."""
 
     request: NotRequired[Body]
     response: NotRequired[Body]
 
 
-class Declared(TypedDict):
+class ApiDeclaration(TypedDict):
     """An API and one of its versions."""
 
     purpose: str
@@ -99,9 +99,9 @@ class Detail(Row):
     """An exchange with all its values; `altered` has the broker's form of a body that the proxy changed."""
 
     sasl: str
-    declared: Declared | None
+    declared: ApiDeclaration | None
     packets: tuple[int, int]
-    inside: Sides
+    inside: ByDirection
     request: Body
     response: Body
-    altered: Altered
+    altered: ChangedBodies

@@ -40,14 +40,14 @@ class Problem(TypedDict):
     text: str
 
 
-class Checked(TypedDict):
+class ScenarioProblems(TypedDict):
     """The errors in a scenario, or remarks on a valid one."""
 
     problems: list[Problem]
     remarks: list[str]
 
 
-class Tried(TypedDict):
+class RuleTrial(TypedDict):
     """The effect that a rule would have had; `matches` and `fires` are numbers of exchanges."""
 
     name: str
@@ -59,15 +59,15 @@ class Tried(TypedDict):
     fires: list[int]
 
 
-class Try(TypedDict):
+class ScenarioTrial(TypedDict):
     """The effect that the rules of a scenario would have had."""
 
     exchanges: int
-    rules: list[Tried]
+    rules: list[RuleTrial]
     limits: str
 
 
-class Part(TypedDict):
+class MatchCondition(TypedDict):
     """A condition that the match of a drafted rule may have."""
 
     name: str
@@ -81,5 +81,5 @@ class Draft(TypedDict):
     name: str
     rule: str
     scenario: str
-    parts: list[Part]
+    parts: list[MatchCondition]
     settings: str

@@ -47,7 +47,7 @@ class Finding(TypedDict):
     evidence: list[Evidence]
 
 
-class Ended(TypedDict):
+class TestResult(TypedDict):
     """The result of a test that has ended; `status` is its proxy's.
 
     `findings`: null if a check failed, which `said` reports. `findings_left_out`: how many more there are.
@@ -74,17 +74,17 @@ class Test(TypedDict):
     fell_out: int
     capture: str | None
     said: list[str]
-    ended: Ended | None
+    ended: TestResult | None
 
 
-class Passed(TypedDict):
+class MatchCount(TypedDict):
     """The number of matching exchanges that passed, and the last of them."""
 
     count: int
     exchanges: list[Exchange]
 
 
-class Judged(TypedDict):
+class AssertionResults(TypedDict):
     """Whether all assertions hold, and a description of each broken one.
 
     The other fields are the numbers of retries and duplicates, and the checks with findings, where asserted.

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from barnabas.page.answers.common import Side
 
 
-class Fed(TypedDict):
+class ViewCounts(TypedDict):
     """The number of exchanges in a view, and of those that were dropped before the view was requested."""
 
     fed: int
@@ -40,7 +40,7 @@ class Lane(TypedDict):
     events: list[Event]
 
 
-class Late(TypedDict):
+class LateMembers(TypedDict):
     """The members for which a generation waited."""
 
     kind: Literal["late", "absent", "untold"]
@@ -66,7 +66,7 @@ Band = TypedDict(
         "assignment_ms": float | None,
         "from": str,
         "standstill_ms": float | None,
-        "late": Late | None,
+        "late": LateMembers | None,
         "over": bool,
         "until": str | None,
         "moved": list[Move],
@@ -93,7 +93,7 @@ class LagRow(TypedDict):
     lag: int | None
 
 
-class Groups(Fed):
+class Groups(ViewCounts):
     """The details of one group, and the names of all."""
 
     groups: list[str]
@@ -122,7 +122,7 @@ class Transaction(TypedDict):
     error: str | None
 
 
-class Transactions(Fed):
+class Transactions(ViewCounts):
     """Transactions that ended, then open ones."""
 
     transactions: list[Transaction]
@@ -145,7 +145,7 @@ class Flow(TypedDict):
     last: str
 
 
-class Topics(Fed):
+class Topics(ViewCounts):
     """The clients of all topics."""
 
     flows: list[Flow]
@@ -162,7 +162,7 @@ class Percentiles(TypedDict):
     max_ms: float | None
 
 
-class Heat(TypedDict):
+class HeatMap(TypedDict):
     """A heat map; a cell is the start of a column, the longest latency in ms, and a count."""
 
     width_ms: int
@@ -173,10 +173,10 @@ class Latencies(TypedDict):
     """The latencies of clients or of brokers."""
 
     apis: list[Percentiles]
-    heat: Heat
+    heat: HeatMap
 
 
-class Latency(Fed):
+class Latency(ViewCounts):
     """The latencies that clients saw, and those of brokers alone."""
 
     client: Latencies

@@ -74,7 +74,7 @@ class JavaProcess:
         if self._given_up:
             last_lines = " | ".join(self._last_lines(3)) or "nothing"
             raise JavaError(
-                f"the client's process was ended: {self._given_up}; it said: {last_lines}"
+                f"the client's process was ended: {self._given_up}; its last lines: {last_lines}"
             )
         self._asked += 1
         request = {"number": self._asked, **call}

@@ -28,5 +28,5 @@ def setting_names(version: str) -> frozenset[str]:
         try:
             return frozenset(process.ask({"do": "setting_names"})["names"])
         except JavaError as problem:
-            reason = f"Kafka {version} does not name its settings: {problem}"
+            reason = f"Kafka {version} does not list its settings: {problem}"
             raise UnavailableError(reason) from None

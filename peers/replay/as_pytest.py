@@ -34,7 +34,7 @@ BYTES: Final = 4 << 20
 WIDTH: Final = 100
 
 HEAD: Final = '''\
-"""What brokers were asked and answered, asked again: the answers are to be the same.
+"""Recorded requests are sent again: the responses must be the same as recorded.
 
     pytest THIS_FILE                                       asks an embedded cluster
     pytest THIS_FILE --kafka-bootstrap-server HOST:PORT    asks yours, and writes what was written
@@ -45,7 +45,7 @@ It needs barnabas[pytest,peers].
 
 PLAIN: Final = """
 
-def test_the_answers_are_those_that_were_seen(kafka_bootstrap_server):
+def test_responses_are_as_recorded(kafka_bootstrap_server):
     differs = ask_again(SEEN, kafka_bootstrap_server, NOT_COMPARED)
     assert not differs, "was ≠ is\\n" + "\\n".join(differs)
 """
@@ -53,7 +53,7 @@ def test_the_answers_are_those_that_were_seen(kafka_bootstrap_server):
 WITH_RULES: Final = """
 
 @pytest.mark.scenario(SCENARIO)
-def test_the_answers_are_those_that_were_seen(kafka_proxy):
+def test_responses_are_as_recorded(kafka_proxy):
     differs = ask_again(SEEN, kafka_proxy.bootstrap_server, NOT_COMPARED)
     assert not differs, "was ≠ is\\n" + "\\n".join(differs)
 """
@@ -90,17 +90,15 @@ def as_pytest(exchanges: Iterable[Exchange], name: str, scenario: str = "") -> s
     responses = [_body(exchange, "response") for exchange in chosen]
     ignored = [field for field in OF_THE_CLUSTER if any(_has(body, field) for body in responses)]
     comments = [f"barnabas {version()} made it of {plural(len(chosen), 'exchange')} of {name}."]
-    comments += [f"Not asked again: {reason} ({count})." for reason, count in unsent.items()]
+    comments += [f"Not sent again: {reason} ({count})." for reason, count in unsent.items()]
     unanswered = sum(exchange.response_size is None for exchange in chosen)
     if unanswered:
-        comments.append(f"Asked again and not compared: without a response ({unanswered}).")
+        comments.append(f"Sent again and not compared: without a response ({unanswered}).")
     parts = [HEAD, *(f"# {printable(line)}\n" for line in comments), "\n"]
     if scenario:
         parts.append("import pytest\n\n")
     parts.append("from barnabas.testing.seen import Seen, ask_again\n\n")
-    parts.append(
-        "# fields that another run or cluster has otherwise, wherever they stand in an answer\n"
-    )
+    parts.append("# fields that differ between runs and clusters, anywhere in a response\n")
     parts.append(f"NOT_COMPARED = {_literal(tuple(ignored))}\n\n")
     if scenario:
         parts.append(f"# what rules did to these exchanges\nSCENARIO = {_literal(scenario)}\n\n")

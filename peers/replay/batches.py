@@ -87,7 +87,7 @@ def renew_batches(
     at = 0
     while at < len(data):
         if len(data) - at < OVERHEAD:
-            raise Malformed("records", at, f"{len(data) - at} bytes are no batch")
+            raise Malformed("records", at, f"{len(data) - at} bytes are not a batch")
         size = 12 + _FRONT.unpack_from(data, at)[1]
         if not OVERHEAD <= size <= len(data) - at:
             raise Malformed("records", at, f"a batch of {size} bytes")

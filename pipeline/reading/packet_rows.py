@@ -25,7 +25,7 @@ PACKETS: Final = (
     Column("file", "string", "the capture file"),
     Column("number", "bigint", "as Wireshark numbers it; files of others are merged by time"),
     Column("ts", "timestamp", "when it was captured, to the microsecond"),
-    Column("ts_ns", "bigint", "the same in ns since the epoch; 0: not said"),
+    Column("ts_ns", "bigint", "the same in ns since the epoch; 0: not known"),
     Column("offset", "bigint", "byte of the file (unpacked) where its block begins"),
     Column("linktype", "int", "link type of its interface"),
     Column("size", "bigint", "bytes that were captured"),
@@ -35,7 +35,7 @@ PACKETS: Final = (
     Column("ack", "bigint", "acknowledgement number"),
     Column("flags", "int", "TCP's flags"),
     Column("payload", "bigint", "bytes of payload in the packet"),
-    Column("comments", "array<string>", "what the capture says of it"),
+    Column("comments", "array<string>", "its comment in the capture"),
     Column("data", "binary", "the packet's bytes"),
 )
 """One row a packet. A fragment has no segment here: `exchanges` reassembles datagrams."""

@@ -74,8 +74,8 @@ PARTITION: Final = (
     Column(
         "records",
         "bigint",
-        "Produce, Fetch: number of records; null: compressed messages of magic 0 or 1 do not say "
-        "it",
+        "Produce, Fetch: number of records; null: not known for compressed messages of magic 0 or "
+        "1",
     ),
     Column("bytes", "bigint", "Produce, Fetch: bytes of its record set"),
     Column("producer_id", "bigint", "Produce: of its first batch; null if not idempotent"),
@@ -84,8 +84,8 @@ PARTITION: Final = (
     Column(
         "checksum",
         "bigint",
-        "Produce: of what stays the same when its records are sent again: the first batch's CRC-32C; "
-        "of magic 0 and 1 the CRC-32 of the whole",
+        "Produce: a checksum that is the same when the records are sent again: the first batch's "
+        "CRC-32C; for magic 0 and 1 the CRC-32 of all",
     ),
 )
 """The values of an exchange for one partition. SyncGroup and the heartbeats of KIP-848 list the newly
@@ -181,7 +181,7 @@ EXCHANGES: Final = (
     Column(
         "losses",
         "bigint",
-        "how often the capture had lost something when it was over: between two that say the same "
+        "number of losses in the capture before this exchange ended: between two equal numbers "
         "nothing is missing",
     ),
     Column(

@@ -24,7 +24,7 @@ from barnabas.specs.registry import NAMES
 FRAMES: Final = (
     Column("capture", "string", "name of the capture"),
     Column("connection", "bigint", "number of its connection, as in exchanges"),
-    Column("flow", "string", "arrived; left: what a proxy forwarded changed, later or by itself"),
+    Column("flow", "string", "arrived, or left: frames that a proxy changed, delayed or made"),
     Column("direction", "string", "request or response"),
     Column("place", "bigint", "how many frames were found before it in its direction of its flow"),
     Column("ordinal", "bigint", "its number among those that were sent; null: not known, behind a gap"),
@@ -45,7 +45,7 @@ FRAMES: Final = (
     ),
     Column("partner_packet", "bigint", "number of the packet with the partner's last byte; or null"),
     Column("undecodable", "string", "why it can't be decoded; empty: it can; null: not tried"),
-    Column("said", "string", "what a capture of ours says of it, as JSON; or null"),
+    Column("said", "string", "what a capture by barnabas notes about it, as JSON; or null"),
 )  # fmt: skip
 """One row a frame."""
 

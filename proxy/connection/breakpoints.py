@@ -154,7 +154,7 @@ class Breakpoints:
             for other in following:
                 queue.remove(other)
             for other in (*following, *queue.lose()):
-                reason = f"{direction} lost behind a dropped one"
+                reason = f"{direction} lost after a dropped one"
                 self._note_removal(direction, other, reason)
                 self.actions.lost(direction, other, reason)
         elif frame.pending is not None:

@@ -153,7 +153,7 @@ class Dispatch:
         queue = self.state.queues[direction]
         if isinstance(effects.chosen, Lose) and not effects.chosen.selective:
             for other in queue.lose():
-                self.actions.lost(direction, other, f"{direction} lost behind a dropped one")
+                self.actions.lost(direction, other, f"{direction} lost after a dropped one")
         elif effects.hang_up is not None and not queue.lost:
             self.actions.abort(note, reset=effects.hang_up.reset)
 
@@ -185,7 +185,7 @@ class Dispatch:
         if self.state.phase is Phase.SILENT:
             return f"{direction} lost in a black hole"
         if self.state.queues[direction].lost:
-            return f"{direction} lost behind a dropped one"
+            return f"{direction} lost after a dropped one"
         return refused(direction, effects)
 
     def _enqueue(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:

@@ -99,7 +99,7 @@ class Egress:
                 self._repeat(direction, frame, now)
         if effects.half_close is not None:
             for other in queue.abandon():
-                self.actions.lost(direction, other, f"{direction} lost behind a half-close")
+                self.actions.lost(direction, other, f"{direction} lost after a half-close")
             queue.ending = True
         if effects.hang_up is not None:
             self.actions.abort(CUT_OFF, reset=effects.hang_up.reset)

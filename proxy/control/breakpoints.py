@@ -122,5 +122,5 @@ def detail(message: HaltedMessage, now: int, masking: Masking) -> dict[str, Any]
 def _gone(id: str) -> HTTPException:
     short = shorten(id, 40)
     return HTTPException(
-        404, f"no message {short} waits (any longer): GET {PREFIX}/breakpoints lists them"
+        404, f"no message {short} is waiting (any more): GET {PREFIX}/breakpoints lists them"
     )

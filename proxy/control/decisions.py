@@ -45,7 +45,7 @@ def parse_decision(text: str) -> Any:
         if name not in NAMES:
             short = shorten(str(name), 40)
             names = ", ".join(NAMES)
-            raise ScenarioError((f"{short!r} can't be decided: give one of {names}, or nothing",))
+            raise ScenarioError((f"{short!r} is not a decision: give one of {names}, or nothing",))
     return value
 
 
@@ -77,7 +77,7 @@ def as_scenario(do: Any, message: HaltedMessage, scenario: str = EMPTY) -> str:
     except RecursionError:
         raise ScenarioError((NESTED,)) from None
     except UnicodeEncodeError:
-        raise ScenarioError(("a text in it has no UTF-8",)) from None
+        raise ScenarioError(("a string in it is not valid UTF-8",)) from None
     try:
         loads(text, faults=DECISIONS)
     except ScenarioError as problem:  # its line numbers mean nothing to the person

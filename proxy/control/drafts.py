@@ -17,7 +17,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.request_models import Wanted, read_body
+from barnabas.proxy.control.request_models import DraftRequest, read_body
 from barnabas.proxy.dry_run import LIMITS, dry_run
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.past_message import past_message
@@ -97,16 +97,16 @@ class Drafts:
 
         The body is JSON: `exchange`, `do`; optionally `direction`, `fields`, `settings`.
         """
-        requested = await read_body(request, Wanted)
+        requested = await read_body(request, DraftRequest)
         exchange = self.history.get(requested.exchange)
         if exchange is None:
-            raise HTTPException(404, f"exchange {requested.exchange} is not held (any longer)")
+            raise HTTPException(404, f"exchange {requested.exchange} is not kept (any more)")
         try:
             return json_response(await asyncio.to_thread(self._drafted, requested, exchange))
         except Undraftable as problem:
             raise HTTPException(422, str(problem)) from None
 
-    def _drafted(self, requested: Wanted, exchange: Exchange) -> dict[str, Any]:
+    def _drafted(self, requested: DraftRequest, exchange: Exchange) -> dict[str, Any]:
         scenario, faults = self.holds()
         settings = None
         if requested.settings:

@@ -49,7 +49,7 @@ class _Collector:
         yield from _rules(self.report)
         yield _gauge(
             "missing_workers",
-            "Workers that do not answer: what they counted is as of their last answer.",
+            "Workers that do not answer; their counts are those of their last answer.",
             len(self.report.missing),
         )
         if self.report.capture is not None:
@@ -57,7 +57,7 @@ class _Collector:
         if self.dropped_spans is not None:
             yield _counter(
                 "dropped_spans",
-                "Spans that the collector of --otlp did not take.",
+                "Spans that the collector of --otlp did not accept.",
                 self.dropped_spans,
             )
 

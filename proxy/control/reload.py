@@ -46,7 +46,7 @@ class ScenarioFile:
             OSError: The file cannot be read.
         """
         if self._signature() is None:
-            raise FileNotFoundError(0, "it is gone, or no regular file")
+            raise FileNotFoundError(0, "it is missing or not a regular file")
         return load(self.path, self._faults)
 
     async def watch(
@@ -63,12 +63,12 @@ class ScenarioFile:
             try:
                 await replace(await asyncio.to_thread(self.load))  # YAML takes its time
             except ScenarioError as problem:
-                say(f"scenario: invalid, the rules stay as they are: {'; '.join(problem.problems)}")
+                say(f"scenario: invalid, rules unchanged: {'; '.join(problem.problems)}")
             except Refused as problem:
-                say(f"scenario: the rules stay as they are: {problem}")
+                say(f"scenario: rules unchanged: {problem}")
             except OSError as problem:
                 reason = problem.strerror
-                say(f"scenario: the rules stay as they are: can't read {self.path}: {reason}")
+                say(f"scenario: rules unchanged: can't read {self.path}: {reason}")
             except Exception as problem:  # noqa: BLE001 - a fault of ours: the next change may do
                 say(f"scenario: can't load {self.path}: {type(problem).__name__}: {problem}")
 

@@ -27,7 +27,7 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Wanted(RequestBody):
+class DraftRequest(RequestBody):
     """The rule to draft."""
 
     exchange: int

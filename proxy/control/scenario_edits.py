@@ -66,9 +66,7 @@ def _rule(text: str, names: Set[str], faults: tuple[Fault, ...]) -> tuple[str, A
             problems += explain(error, document, Scenario, faults)
         else:
             if name in names:
-                message = (
-                    f"a rule is called {name!r} already; remove it, or name this one otherwise"
-                )
+                message = f"a rule called {name!r} exists; remove it, or choose another name"
                 problems.append((document.line(("rules", 0, "name")), message))
     if problems:
         raise ScenarioError(tuple(f"rule:{line}: {message}" for line, message in problems))

@@ -77,7 +77,11 @@ def explain(offer: Offer) -> list[str]:
         NAMES[key] + (f" v{fields[0].first}+" if fields[0].first else "")
         for key, fields in ADDRESS_FIELDS.items()
     )
-    final = "" if offer.unstable else ", and what no release has made final (--unstable offers it)"
+    final = (
+        ""
+        if offer.unstable
+        else ", and versions that no release has made final (--unstable offers them)"
+    )
     return [
         f"edit: brokers' addresses are replaced by the proxy's listeners in {patched}",
         f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})"

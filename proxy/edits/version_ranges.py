@@ -136,8 +136,8 @@ class Offer:
         lines = []
         if self.release is not None:
             lines.append(
-                f"edit: ApiVersions offers no more than Kafka {self.release} did, and none of the "
-                "features that came later (--pretend)"
+                f"edit: ApiVersions offers no more than Kafka {self.release} did, and no later "
+                f"features (--pretend)"
             )
         if self.newest:
             most = ", ".join(f"{NAMES[key]} v{self.newest[key]}" for key in sorted(self.newest))

@@ -79,7 +79,7 @@ def _corrupt_field(config: Corrupt, path: str, message: Message, roll: Roll) -> 
     if node.kind == "records" and value:
         holder[key] = _corrupt_record_set(config, value, roll)
     elif config.crc == "right":
-        raise Unable(f"{path}: no record set")
+        raise Unable(f"{path}: not a record set")
     else:
         holder[key] = _corrupt_value(config, path, node.kind, value, roll)
     return Become(message.encoded(values), f"{config.what} corrupt in {path}")

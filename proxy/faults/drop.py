@@ -28,8 +28,8 @@ class Drop(Settings):
     def caution(self) -> str:
         """Return how clients react more strongly than may be intended; "" if they do not."""
         return (
-            "with selective takes a single response out of the order of requests: Java clients fail all "
-            "requests in flight behind it (CorrelationIdMismatchException) and reconnect. For a loss as by "
+            "with selective drops one response only: Java clients then fail all later requests in "
+            "flight (CorrelationIdMismatchException) and reconnect. For a loss as by "
             "a network use drop without selective, or lose_reply; for an error response respond"
             if self.selective
             else ""

@@ -152,7 +152,7 @@ class Acceptor:
         """Report now and then that clients cannot be accepted: it may last for hours."""
         unsaid = self._not_accepted.due("all listeners", self._loop.time())
         if unsaid is not None:
-            more = f" ({unsaid + 1} times since it was last said)" if unsaid else ""
+            more = f" ({unsaid + 1} times since the last report)" if unsaid else ""
             self._say(
                 f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
                 f"they wait{more}"

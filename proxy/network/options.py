@@ -62,7 +62,7 @@ class Options:
         """Return a line for each edit without a rule, and for the bound of the memory."""
         frame, queued = self.limits.frame, self.limits.queued
         host = self.advertise
-        advertised = f"edit: clients are told {host} as the host of all listeners"
+        advertised = f"edit: clients get {host} as the host of all listeners"
         return [
             *explain(self.offer),
             *([] if host is None else [advertised]),

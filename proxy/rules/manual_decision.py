@@ -36,7 +36,7 @@ def manual_decision(rule_config: RuleConfig | None, rule: str, message: Message)
     for name, config, act, *_ in () if rule_config is None else rule_config.do:
         applies = getattr(config, "applies_to", None)
         if applies is not None and not applies(message.key, message.direction, message.version):
-            raise Unable(f"{name} can't be done to such a {message.direction}")
+            raise Unable(f"{name} does not apply to this {message.direction}")
         for effect in act(config, trial, seeded_roll(0, rule, ())):
             effects.append(effect)
             if isinstance(effect, Become):

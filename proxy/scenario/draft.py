@@ -43,7 +43,7 @@ class Undraftable(ValueError):
     """The error that there is no such rule for this message, with the reason."""
 
 
-class Part(NamedTuple):
+class MatchCondition(NamedTuple):
     """A part of `match`: its name, its value as in a scenario, and whether the rule has it."""
 
     name: str
@@ -55,7 +55,7 @@ class RuleDraft(NamedTuple):
     """A rule as plain values, and all parts that its match could have."""
 
     rule: dict[str, Any]
-    parts: list[Part]
+    parts: list[MatchCondition]
 
 
 def draft(
@@ -89,7 +89,7 @@ def draft(
     if issubclass(model, CONNECTIONS):
         raise Undraftable(f"{do} applies to connections: its match has broker only")
     parts = [
-        Part(name, value, name not in _WIDER if keep is None else name in keep)
+        MatchCondition(name, value, name not in _WIDER if keep is None else name in keep)
         for name, value in _parts(message)
     ]
     values = _settings(model, message, body) if settings is None else settings

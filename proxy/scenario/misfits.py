@@ -25,7 +25,7 @@ def misfits(config: BaseModel, match: Match) -> Iterator[tuple[Loc, str]]:
         if reason is None and not hasattr(config, "paths"):  # which are checked where they stand
             reason = f"{value.path}: no such field"
         if reason:
-            yield value.loc, f"no message that the rule is about can hold it: {reason}"
+            yield value.loc, f"no message that the rule matches can hold it: {reason}"
 
 
 def _misfit(value: FieldValue, match: Match, layout: Callable[..., Layout]) -> str | None:

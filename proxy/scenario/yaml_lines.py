@@ -91,11 +91,11 @@ def read(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join(part for part in (error.context, error.problem) if part)
-        return document.fail(mark.line + 1 if mark else 1, f"no YAML: {reason}")
+        return document.fail(mark.line + 1 if mark else 1, f"invalid YAML: {reason}")
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         return document.fail(
-            line, f"no YAML: the character {chr(error.character)!r} is not allowed"
+            line, f"invalid YAML: the character {chr(error.character)!r} is not allowed"
         )
     except RecursionError:
         return document.fail(1, f"is nested deeper than {MAX_DEPTH}")
@@ -186,11 +186,13 @@ class _Reader:
                 if not isinstance(value, int) or -(2**63) <= value < 2**63:
                     return value
         except yaml.MarkedYAMLError as error:
-            return self.unread(node, loc, f"no YAML: {error.problem}")
+            return self.unread(node, loc, f"invalid YAML: {error.problem}")
         except (ValueError, ArithmeticError, LookupError, AttributeError):
             pass  # PyYAML's constructors raise any of these
         noun = "number of at most 64 bits" if number else kind
-        return self.unread(node, loc, f"no YAML: {shorten(node.value, 40)!r} is no {noun}")
+        return self.unread(
+            node, loc, f"invalid YAML: {shorten(node.value, 40)!r} is not a valid {noun}"
+        )
 
     def unread(self, node: yaml.ScalarNode, loc: Loc, reason: str) -> None:
         self.document.unread.add(loc)

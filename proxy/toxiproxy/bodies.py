@@ -31,7 +31,7 @@ _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)

@@ -165,7 +165,7 @@ class Pool:
         except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
             late = isinstance(problem, TimeoutError)
             reason = f"no answer in {patience:g} s" if late else repr(problem)
-            self._say(f"worker {worker + 1} did not do what it was told ({name}): {reason}")
+            self._say(f"worker {worker + 1} failed to do {name}: {reason}")
             return None
 
     async def look(self) -> None:
@@ -224,9 +224,7 @@ class Pool:
         try:
             pid = fork(main, [*self._keep, *theirs.descriptors], f"worker {worker + 1}")
         except OSError as problem:
-            self._say(
-                f"worker {worker + 1} can't be started: {problem.strerror}; it is tried again"
-            )
+            self._say(f"worker {worker + 1} can't be started: {problem.strerror}; trying again")
             for end in (*ours, *theirs):
                 end.close()
             self._loop.call_later(AGAIN, self._fork, worker)

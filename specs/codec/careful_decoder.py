@@ -250,7 +250,7 @@ class CarefulDecoder:
             if tag < 0:
                 self.odd(path, f"tag number {tag}")
             if tag <= before:
-                self.odd(path, f"tag {tag} behind tag {before}")
+                self.odd(path, f"tag {tag} after tag {before}")
             before = max(before, tag)
             end = self.offset + size
             can_skip = self._lenient and self.offset <= end <= len(self.data)

@@ -167,7 +167,7 @@ def _text(value: str, path: str) -> bytes:
     try:
         raw = value.encode()
     except UnicodeEncodeError as problem:
-        raise Unfit(path, f"{value!r} is no text: {problem.reason}") from None
+        raise Unfit(path, f"{value!r} is not valid text: {problem.reason}") from None
     if len(raw) > MAX_STRING:
         raise Unfit(path, f"a string of {len(raw)} bytes; {MAX_STRING} is the most")
     return raw
@@ -175,8 +175,8 @@ def _text(value: str, path: str) -> bytes:
 
 def _number(kind: str, value: Any, path: str) -> bytes:
     if isinstance(value, bool):  # which struct takes for a number
-        raise Unfit(path, f"{value!r} is no {kind}")
+        raise Unfit(path, f"{value!r} is not a valid {kind}")
     try:
         return FIXED[kind].pack(value)
     except (struct.error, OverflowError) as problem:
-        raise Unfit(path, f"{value!r} is no {kind}: {problem}") from None
+        raise Unfit(path, f"{value!r} is not a valid {kind}: {problem}") from None

@@ -299,7 +299,7 @@ def _part(part: EmbeddedMessage | Malformed | None, around: Surroundings) -> Rev
 def _response(data: bytes, around: Surroundings) -> Revealed:
     envelope = (around.request or {}).get("request_data")
     if not isinstance(envelope, bytes):
-        return _unread("it takes the request that this answers to read it", data)
+        return _unread("it can't be read without the request", data)
     envelope_frame = decode_frame(envelope, "request", release=around.release)
     response_frame = decode_frame(
         data,

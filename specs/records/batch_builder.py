@@ -134,10 +134,10 @@ def build(
     if magic not in (0, 1, 2):
         raise Unfit("magic", f"0, 1 or 2, not {magic!r}")
     if compression not in CODECS:
-        raise Unfit("compression", f"{compression!r} is none of {', '.join(CODECS)}")
+        raise Unfit("compression", f"{compression!r} is not one of {', '.join(CODECS)}")
     fields = _Header(**header)
     if fields.timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
-        raise Unfit("timestamp_type", f"there is no {fields.timestamp_type} in magic {magic}")
+        raise Unfit("timestamp_type", f"magic {magic} has no {fields.timestamp_type}")
     if magic < 2:
         for name in _OF_MAGIC_2:
             if getattr(fields, name) != getattr(_NOTHING_GIVEN, name):

@@ -106,7 +106,7 @@ def _inner_records(outer: Message, data: bytes, path: str) -> Iterator[Record]:
     if outer.magic == 1 and outer.offset != 0:
         base_offset = outer.offset - last_offset
         if outer.offset < last_offset:
-            reason = f"the last offset is {last_offset}, behind its wrapper's {outer.offset}"
+            reason = f"the last offset is {last_offset}, above its wrapper's {outer.offset}"
             raise Malformed(f"{path}records", 0, reason)
     append_time = outer.magic == 1 and outer.attributes & LOG_APPEND_TIME
     for index, start in enumerate(starts):

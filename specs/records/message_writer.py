@@ -59,7 +59,7 @@ def write_wrapper(
     """
     inner = _fit(records, magic)
     if not inner:
-        raise Unfit("records", "a wrapper without a message inside is none that Kafka reads")
+        raise Unfit("records", "Kafka rejects a wrapper without a message inside")
     last = inner[-1].offset
     offset = last if last_offset is None else fit_int("last_offset", last_offset, 64)
     base = 0

@@ -102,7 +102,7 @@ def record_reader(sequenced: bool = False, appended: bool = False) -> Reader:
             emit(f"record, start = careful(b, start, {bases}, {location})")
         emit("yield new(Record, record)")
     with block("if start != n:"):
-        emit("reason = f'{n - start} bytes behind the last of {count} records'")
+        emit("reason = f'{n - start} bytes after the last of {count} records'")
         emit("raise malformed(path + 'records', origin + start, reason)")
     kinds = f"{' with sequence' * sequenced}{' with append time' * appended}"
     parameters = (

@@ -105,7 +105,7 @@ def _headers(headers: Sequence[Header]) -> bytes:
 def _delta(value: int, base: int, bits: int) -> bytes:
     """Return a difference, which overflows at 64 bits as in Java. Raises ValueError."""
     if not -(1 << 63) <= value < 1 << 63:
-        raise ValueError(f"{value} is no int64")
+        raise ValueError(f"{value} is not a valid int64")
     delta = int64(value - base)
     if not -(1 << bits - 1) <= delta < 1 << bits - 1:
         raise ValueError(f"{value} is too far from {base}, the batch's")

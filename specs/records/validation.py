@@ -15,7 +15,7 @@ def fit_int(path: str, value: Any, bits: int) -> int:
     5
     """
     if not isinstance(value, int) or not -(1 << bits - 1) <= value < 1 << bits - 1:
-        raise Unfit(path, f"{value!r} is no int{bits}")
+        raise Unfit(path, f"{value!r} is not a valid int{bits}")
     return value
 
 
@@ -55,5 +55,5 @@ def _header(path: str, header: Any) -> Header:
     try:
         key.encode()
     except UnicodeEncodeError as problem:
-        raise Unfit(f"{path}.key", f"{key!r} is no text: {problem.reason}") from None
+        raise Unfit(f"{path}.key", f"{key!r} is not valid text: {problem.reason}") from None
     return key, _nullable(f"{path}.value", value)

@@ -115,7 +115,7 @@ def test_the_header_is_completed_from_the_api(item: Dialect, api: DialectApi) ->
 
 
 def test_a_response_needs_the_api_that_it_answers() -> None:
-    with pytest.raises(TypeError, match="does not say what it answers"):
+    with pytest.raises(TypeError, match="does not name its API"):
         decode_frame(dialect("rewrite-a"), bytes(12), "response")
 
 

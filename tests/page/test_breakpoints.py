@@ -149,7 +149,7 @@ async def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said(
         await page.get_by_label("topics").fill('[{"name": 7}]')
         await page.get_by_role("button", name="Let go changed").click()
         await page.get_by_text(
-            "no message that the rule is about can hold it: topics[0].name"
+            "no message that the rule matches can hold it: topics[0].name"
         ).wait_for()
         await page.get_by_text("Other bytes").click()
         await page.get_by_label("Bytes of the body in hex").fill("00 00 00 00 01")

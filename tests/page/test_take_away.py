@@ -127,7 +127,7 @@ def test_packets_that_end_on_the_way_are_not_in_the_file(
     monkeypatch.setattr(forms, "repack", breaks)
     with taking() as take:
         found = take(form="pcapng", filter=PRODUCE)
-    assert found.said.endswith("frames are written anew: the packets are gone")
+    assert found.said.endswith("frames are reconstructed: the packets are no longer kept")
     (tmp_path / "out.pcapng").write_bytes(found.body)
     assert "reconstructed" in CaptureReader(tmp_path / "out.pcapng").meta
 
@@ -142,7 +142,7 @@ def test_where_packets_are_gone_frames_are_written_anew(packets: Any, tmp_path: 
 
     with taking(without_packets(Origin("here", packets))) as take:
         found = take(form="pcapng", filter=PRODUCE)
-        assert found.said == "6 exchanges; frames are written anew: the packets are gone"
+        assert found.said == "6 exchanges; frames are reconstructed: the packets are no longer kept"
         out.write_bytes(found.body)
         assert "reconstructed" in CaptureReader(out).meta
         assert decoded(out).count("\n") == 6
@@ -168,7 +168,7 @@ def test_a_test_has_what_rules_did_too() -> None:
         assert b"samples/faults.pcapng.\n" in found.body
         found = take(form="pytest", filter="api == 'ApiVersions'")
         assert found.status == 422
-        assert "nothing is left to be compared" in json.loads(found.body)["error"]
+        assert "no exchange can be compared" in json.loads(found.body)["error"]
 
 
 def test_what_was_left_out_is_counted() -> None:

@@ -125,5 +125,5 @@ def test_what_it_lacks_is_said() -> None:
     text, left_out = excerpt([seen("gone\n"), seen()], [(0, "rules: nonsense")], {})
     assert left_out == ("gone\n",)
     assert "# No rule fired on 1 of them.\n" in text
-    assert "# Left out, since no scenario at hand has it: 'gone\ufffd'.\n" in text
+    assert "# Left out, because no known scenario has it: 'gone\ufffd'.\n" in text
     assert loads(text).rules == ()

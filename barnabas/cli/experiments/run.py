@@ -32,7 +32,7 @@ from barnabas.version import version
 FORMAT = 1
 """The version of the JSON files."""
 
-BUSY = "the machine had other work when this began: figures of time are no result"
+BUSY = "the machine was busy at the start: timings are unreliable"
 
 LIMIT = 64 << 20
 """The most bytes of a JSON file."""

@@ -29,7 +29,7 @@ def deviations_of(alphabet: ClientAlphabet, machine: Machine) -> Iterator[Deviat
     ) -> None:
         reason = _wrong(alphabet, position.event, name, output, following)
         if reason:
-            words = f"{machine.broker}: {output} behind {name} to {position.event}{reason}"
+            words = f"{machine.broker}: {output} after {name} to {position.event}{reason}"
             deviations.setdefault((position.event, name, output), Deviation(words, (*path, name)))
 
     _walked(alphabet, machine, step)

@@ -46,5 +46,5 @@ def library(text: str) -> Client:
 def _command(text: str) -> ClientTarget:
     line = shlex.split(text)
     if not line or not any("{bootstrap}" in word for word in line):
-        raise Misuse(f"the command of a client must contain {{bootstrap}}, unlike {text!r}")
+        raise Misuse(f"the command of a client must contain {{bootstrap}}, not {text!r}")
     return ClientTarget(Client("command", line[0], lambda: Program(line)), each=True)

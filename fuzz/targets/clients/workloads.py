@@ -20,7 +20,7 @@ WORKLOADS: Final[Mapping[str, str]] = {
     "produce": "sends three records to topic bench, acks=all",
     "transaction": "as bench-txn, sends a record to topic bench and offsets of bench-group, and commits",
     "admin": "describes the cluster, topic bench and bench-group, then creates and deletes some",
-    "sasl": "reads topic bench behind a login with SASL_PLAINTEXT, PLAIN, barnabas, secret",
+    "sasl": "reads topic bench after a login with SASL_PLAINTEXT, PLAIN, barnabas, secret",
     "consumer-protocol": "reads topic bench in bench-group with group.protocol=consumer",
     "share-group": "reads topic bench in the share group bench-group and acknowledges",
     "telemetry": "reads topic bench with client metrics on",

@@ -17,6 +17,6 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
         if when.scope == "connection" and not when.key and any(0 < share < 1 for share in shares):
             yield (
                 rule.name,
-                "its chance goes by the order in which a client opens its connections to a broker; "
-                "with key it goes by the message",
+                "whether it fires depends on the order in which a client opens connections to a "
+                "broker; with key, it depends on the message",
             )

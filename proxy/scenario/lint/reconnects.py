@@ -29,6 +29,6 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
         if ending_fault and counted and rule.match.connection is None:
             yield (
                 rule.name,
-                f"times counts on each connection, and {ending_fault} makes the client open another one, "
-                "on which the rule fires again; with scope: rule, times counts on all together",
+                f"times counts per connection: after {ending_fault} the client reconnects, and "
+                f"the rule fires again; with scope: rule, times counts all connections together",
             )

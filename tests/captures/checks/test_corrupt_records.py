@@ -96,7 +96,7 @@ FETCHED = {
         message(0, gzip.compress(message(0, b"v")[:-1] + b"w"), 1, 6),
         "at offset 6: gzip.records[0].crc: the checksum is",
     ),
-    "count": (changed(SOUND, count=4), "records: 13 bytes behind the last of 4 records"),
+    "count": (changed(SOUND, count=4), "records: 13 bytes after the last of 4 records"),
     "too many": (changed(SOUND, count=6), "6 records announced, and a last offset delta of 4"),
     "delta": (changed(SOUND, last_offset_delta=3), "5 records announced, and a last offset delta of 3"),
     "no span": (changed(SOUND, last_offset_delta=-1, count=0), "0 records announced, and a last"),

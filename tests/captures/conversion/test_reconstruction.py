@@ -75,7 +75,7 @@ def test_it_says_what_it_is_and_what_it_lacks(tmp_path: Path) -> None:
     assert written(given, out) == {"response body not kept": 1, "request body not kept": 1}
     assert len(exchanges(out)) == 4
     result = CliRunner().invoke(app, ["decode", str(out)])
-    assert f"{out} is a reconstruction: frames are written anew" in result.stderr
+    assert f"{out} is a reconstruction: frames are reconstructed" in result.stderr
     assert "2 exchanges are left out: response body not kept 1, request body" in result.stderr
     assert CaptureReader(out).meta["masked"] == ["secrets"]
 

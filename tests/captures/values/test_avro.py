@@ -111,13 +111,13 @@ def test_what_is_no_schema_is_said(schema: Any) -> None:
     ("schema", "data", "why"),
     [
         ("long", b"\x80" * 11, "a number of more than 64 bits"),
-        ("long", b"\x80", "a number, where the bytes end"),
+        ("long", b"\x80", "the bytes end before a number does"),
         ("string", b"\x08ab", "4 bytes announced, 2 remain"),
         ("string", b"\x01", "-1 bytes announced, 0 remain"),
         ("string", b"\x02\xff", "a string that is not UTF-8"),
         ("boolean", b"\x02", "a boolean of 2"),
         (["null"], b"\x02", "number 1 of 1"),
-        ("null", b"\0", "1 bytes behind the value"),
+        ("null", b"\0", "1 bytes after the value"),
     ],
 )
 def test_bytes_that_do_not_fit_say_why(schema: Any, data: bytes, why: str) -> None:
@@ -179,5 +179,5 @@ def test_a_few_bytes_are_not_much(items: Any, count: int) -> None:
 
 
 def test_an_enum_of_more_than_names_is_no_schema() -> None:
-    with pytest.raises(Unread, match="of what are no names"):
+    with pytest.raises(Unread, match="whose symbols are not names"):
         avro_reader({"type": "enum", "name": "E", "symbols": [["A"]]})

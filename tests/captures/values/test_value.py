@@ -80,7 +80,7 @@ HOSTILE = [
     ),
 ]
 BOMBS = [
-    b"",  # no index of a message
+    b"",  # a message index without numbers
     b"\2",
     bytes.fromhex("feffffffff1f"),  # 2^31 - 1 of them
     bytes.fromhex("01feffffffff1f00"),

@@ -185,7 +185,7 @@ def begin(**options: Any) -> Callable[[], object]:
         (begin(topics=[":4"]), "--topic :4"),
         (begin(topics=["t:0"]), "--topic t:0"),
         (begin(topics=["t:6", "u", "t:3"]), "--topic t:3: t was given before"),
-        (begin(topics=["\udcff"]), r"--topic: '\udcff' is no UTF-8"),
+        (begin(topics=["\udcff"]), r"--topic: '\udcff' is not valid UTF-8"),
         (begin(topics=["€" * 30]), "its logs' names have 276 bytes; 255 is the most"),
         (begin(listen="nonsense"), "'nonsense' is not an address"),
         (begin(listen="127.0.0.1:65535"), "--listen"),

@@ -70,7 +70,7 @@ def test_what_is_no_counters_is_not_what_others_are_written_like() -> None:
     try:
         with pytest.raises(DumpError):
             meter._dump(io.BytesIO(_sized(b"\xff" * 100)))
-        with pytest.raises(CannotRun, match="no program has told any"):
+        with pytest.raises(CannotRun, match="no program wrote any"):
             meter.read()
     finally:
         meter.close()

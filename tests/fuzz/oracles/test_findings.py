@@ -272,7 +272,7 @@ def test_what_a_case_was_answered_is_its_own_whatever_others_did() -> None:
     shared = of_broker(facts=SHARED)
     assert [case_label(name, shared) for name in ("server_error", "logged")] == [
         "case 0",
-        "no one case, behind case 0",
+        "not attributable to one case; first seen after case 0",
     ]
 
 

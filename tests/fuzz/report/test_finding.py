@@ -66,7 +66,7 @@ def test_what_is_long_is_cut_and_counted() -> None:
 def test_what_was_shrunk_is_told_from_what_came() -> None:
     finding = replace(FINDING, smaller=Recipe(SEED, ()))
     lines = text(finding, "x.db").split("\n")
-    assert "  what came is of case 7, before it was shrunk" in lines
+    assert "  the response is that of case 7, before shrinking" in lines
     assert f"  sent if it is replayed, {len(SEED.frame) + 4} bytes:" in lines
     assert not any(line.startswith("    > ") for line in lines)
 
@@ -74,12 +74,12 @@ def test_what_was_shrunk_is_told_from_what_came() -> None:
 def test_what_another_version_made_is_shown_as_it_was_sent() -> None:
     gone = Recipe(SEED, (Change("gone", "topics.count", 1),))
     lines = text(replace(FINDING, smaller=gone), "x.db").split("\n")
-    assert f"  sent before it was shrunk, {len(CASE.chunks[0])} bytes:" in lines
+    assert f"  sent before shrinking, {len(CASE.chunks[0])} bytes:" in lines
 
 
 def test_who_stands_for_one_that_was_not_made_smaller_is_said() -> None:
     stands = replace(FINDING, name="fedcba98")
-    said = "  not made smaller: fedcba98, of the same cause, stands for it"
+    said = "  not made smaller: fedcba98, of the same root cause, is shrunk instead"
     assert said in text(replace(FINDING, smaller=None), "x.db", stands).split("\n")
     yet = text(replace(FINDING, smaller=None), "x.db", replace(FINDING, smaller=None))
     assert "not made smaller yet" in yet

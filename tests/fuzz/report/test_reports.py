@@ -73,8 +73,8 @@ def test_what_no_one_case_shows_is_shown_as_such(found: list[Summary]) -> None:
     seen = replace(one.observation, facts=(("together", [one.first_case - 1, one.first_case]),))
     shared = replace(found[1], findings=(replace(one, observation=seen),))
     for whole, alone in ((markdown([shared]), markdown(found)), (page([shared]), page(found))):
-        assert f"no one case, behind case {one.first_case}" in whole
-        assert "no one case" not in alone
+        assert f"not attributable to one case; first seen after case {one.first_case}" in whole
+        assert "not attributable" not in alone
 
 
 def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
@@ -130,8 +130,8 @@ def test_fields_that_showed_something_are_counted_and_so_are_those_that_were_giv
     as_valid = {Cell("Fetch", version, "a", "null"): version for version in range(4)}
     given = {Field("Fetch", version, "a") for version in (1, 2)}
     assert dict(shown(cells, as_valid, given)) == {
-        "fields of versions whose change showed something": "2 of 4",
-        "of those with more cases since none had": "1 of 2",
+        "fields (by version) whose change had an effect": "2 of 4",
+        "of those, fields with more cases because they had none": "1 of 2",
     }
     assert len(shown(cells, as_valid, set())) == 1
     assert shown(cells, {}, set()) == ()

@@ -32,7 +32,7 @@ def nobodys(alphabet: str) -> Conversation:
 def test_a_broker_that_is_gone_is_no_answer() -> None:
     said = nobodys("classic-group")
     said.restart()
-    expected = "no longer serves: .*ConnectionRefusedError; it was asked DescribeGroups$"
+    expected = "no longer serves: .*ConnectionRefusedError; its requests were DescribeGroups$"
     with pytest.raises(CannotRun, match=expected):
         said.say("DescribeGroups")
 
@@ -52,7 +52,7 @@ def test_who_does_not_answer_is_not_waited_for_thousands_of_times() -> None:
                     said.restart()
                     said.say("OffsetCommit")
                     heard.append(said.say("Heartbeat"))
-                expected = f"waited {SILENCES} times .* Heartbeat behind OffsetCommit, Heartbeat$"
+                expected = f"waited {SILENCES} times .* Heartbeat after OffsetCommit, Heartbeat$"
                 with pytest.raises(CannotRun, match=expected):
                     said.say("Heartbeat")
     assert set(heard) == {"unanswered: no answer within 1 s"}

@@ -132,7 +132,7 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
     [
         ("4.3.1?num.io.thread=4", "Kafka 4.3.1 knows no setting 'num.io.thread'; did you mean"),
         ("3.9.1?x=y", "Kafka 3.9.1 knows no setting 'x'"),
-        ("4.3.1?super.users=User:a", "a plugin's is taken beside its class"),
+        ("4.3.1?super.users=User:a", "settings of a plugin are accepted with its class"),
         ("4.3.1?zookeeper.connect=here", "knows no setting 'zookeeper.connect'"),
         ("3.9.1?group.consumer.migration.policy=upgrade&zookeeper.connect=here", ""),
         ("4.3.1?unstable.api.versions.enable=true&listener.name.a.ssl.key.password=b", ""),

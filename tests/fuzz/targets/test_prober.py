@@ -140,6 +140,8 @@ def test_an_answer_of_a_gigabyte_is_not_waited_for() -> None:
 
         thread = threading.Thread(target=answers)
         thread.start()
-        with pytest.raises(CannotRun, match="joined can't be had: a response of 1073741824 bytes"):
+        with pytest.raises(
+            CannotRun, match="joined is unavailable: a response of 1073741824 bytes"
+        ):
             record_session(listening.getsockname(), {}, case, 1)
         thread.join()

@@ -118,7 +118,9 @@ def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
         for _ in range(2):
             with pytest.raises(JavaError) as caught:
                 java.consume("t", 1, group="g")
-            assert f"produce was interrupted by {problem.__name__}; it said: " in str(caught.value)
+            assert f"produce was interrupted by {problem.__name__}; its last lines: " in str(
+                caught.value
+            )
             assert "last words" in str(caught.value)
             assert "\n" not in str(caught.value)
         assert process.returncode == -signal.SIGKILL

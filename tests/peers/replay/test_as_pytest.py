@@ -85,9 +85,9 @@ def test_it_says_what_is_not_asked_and_what_is_not_compared() -> None:
     answered = next(each for each in seen if each.api == "Fetch")
     answered.leave_out("response")
     text = as_pytest(seen, "a\nb")
-    assert "# Not asked again: the replay does its own handshake (12).\n" in text
-    assert "# Not asked again: its payload was removed from the capture (1).\n" in text
-    assert "# Not asked again: its response was not kept or can't be read (1).\n" in text
+    assert "# Not sent again: the replay does its own handshake (12).\n" in text
+    assert "# Not sent again: its payload was removed from the capture (1).\n" in text
+    assert "# Not sent again: its response was not kept or can't be read (1).\n" in text
     assert "exchanges of a\ufffdb.\n" in text
     ignored = ast.literal_eval(text.partition("NOT_COMPARED = ")[2].partition("\n\n")[0])
     assert "*time_ms" in ignored
@@ -113,7 +113,7 @@ def test_what_strangers_say_is_text() -> None:
 def test_of_nothing_or_too_much_there_is_no_test() -> None:
     with pytest.raises(NoTest, match="no exchange with a response"):
         as_pytest([], "x")
-    with pytest.raises(NoTest, match=r"nothing is left to be compared.* own handshake \(12\)"):
+    with pytest.raises(NoTest, match=r"no exchange can be compared.* own handshake \(12\)"):
         as_pytest(exchanges("embedded.pcapng", "ApiVersions"), "x")
     one = exchanges("embedded.pcapng", "Metadata")[0]
     silent = replace(one, response_size=None, response_body=None, latency_ms=None)

@@ -197,7 +197,7 @@ def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
         assert actor.ids(direction) == left
         assert actor.connection.state.queues[direction].lost is not selective
         lost = [(1, f"{direction} dropped by a rule")]
-        behind = [(2, f"{direction} lost behind a dropped one")]
+        behind = [(2, f"{direction} lost after a dropped one")]
         assert never(actor, direction) == lost + behind * (not selective)
         notes = [(2, lost[0][1]), *((3, note) for _, note in behind * (not selective))]
         assert [(x.correlation_id, x.note) for x in actor.done if "drop" in x.note] == notes

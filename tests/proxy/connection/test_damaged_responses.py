@@ -60,7 +60,7 @@ def test_what_can_not_be_read_ends_the_connection_before_the_tail(
         assert actor.stage.totals.withheld == 1
         assert "Fetch v16: node_endpoints at byte 0: addresses not found: " in actor.said[0]
         assert actor.said[0].endswith("; addresses in it can't be replaced; connection closed")
-        assert ("what stands before them can't be read" in actor.said[0]) == (where != "tail")
+        assert ("the bytes before them can't be read" in actor.said[0]) == (where != "tail")
         actor.close()
         assert len(actor.said) == 1
 

@@ -137,7 +137,7 @@ CASES: Final[dict[str, tuple[str, str]]] = {
         f"what comes behind a dropped request is lost: {odd}": (
             "drop_groups",
             f"ask 1 G2 {odd}; answer 1; sent 1; got 1; unread {unread}; "
-            f"notes request dropped by a rule | request lost behind a dropped one",
+            f"notes request dropped by a rule | request lost after a dropped one",
         )
         for odd, unread in (("unreadable", 1), ("cut-off", 1), ("newer", 0))
     },
@@ -152,12 +152,13 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "what was delayed before a dropped request still leaves": (
         "delay_100ms drop_groups",
         "ask 1 G2 3; wait 50; ask Metadata4; wait 200; at 100; sent 1; answer 1; "
-        "notes request dropped by a rule | request lost behind a dropped one | "
-        "request lost behind a dropped one; end request; finished request",
+        "notes request dropped by a rule | request lost after a dropped one | "
+        "request lost after a dropped one; end request; finished request",
     ),
     "what is held when another is dropped would leave behind it": (
         "hold_commit drop_groups",
-        "ask C1 G2; wait 2000; sent; notes request dropped by a rule | request lost behind a dropped one",
+        "ask C1 G2; wait 2000; sent; notes request dropped by a rule | request lost after a "
+        "dropped one",
     ),
     "no reply of its own follows the broker's end": (
         "reply",
@@ -237,7 +238,7 @@ CASES: Final[dict[str, tuple[str, str]]] = {
     "behind a dropped message nothing leaves though its rule is gone": (
         "drop",
         "ask 1; replace; ask L2; sent; "
-        "notes request dropped by a rule | request lost behind a dropped one",
+        "notes request dropped by a rule | request lost after a dropped one",
     ),
     "what waited on another connection leaves too": (
         "hold hold_leave_any",

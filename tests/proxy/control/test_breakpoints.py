@@ -103,29 +103,29 @@ async def test_what_waits_nowhere_is_not_found() -> None:
         await it.ask("POST", "/breakpoints/1.1")
         assert (await answer(reader))[0] == 0
         found = await it.ask("POST", "/breakpoints/1.1", b"drop")
-        said = "no message 1.1 waits (any longer): GET /v1/breakpoints lists them"
+        said = "no message 1.1 is waiting (any more): GET /v1/breakpoints lists them"
         assert (found.status, found.error) == (404, said)
 
 
 @pytest.mark.parametrize(("body", "status", "problem"), [
-    (b"delay", 422, "'delay' can't be decided: give one of edit"),
+    (b"delay", 422, "'delay' is not a decision: give one of edit"),
     (b"{edit: {set: {topics: 7}}}", 422, "no message .* can hold it: topics: a list is expected"),
     (b"{edit: {set: {controller_id: 7}}}", 422, "edit: no field 'controller_id'"),
-    (b'{"edit": {"set": {"topics": ["\\ud800"]}}}', 422, "no UTF-8"),
+    (b'{"edit": {"set": {"topics": ["\\ud800"]}}}', 422, "not valid UTF-8"),
     (b'{"replace": {"body": {"topics": [NaN]}}}', 422, "nan is not a number"),
     (b"{replace: {hex: zz}}", 422, "two hexadecimal digits"),
     (b"{respond: {error: NO_SUCH_ERROR}}", 422, "NO_SUCH_ERROR"),
     (b"{respond: {set: {throttle_time_ms: 7}}}", 409, "throttle_time_ms"),
-    (b"[[[]]]", 422, "can't be decided"),
+    (b"[[[]]]", 422, "is not a decision"),
     (b"[drop, reset]", 422, "reset does nothing after drop"),
-    (b"[drop, {breakpoint: 1s}]", 422, "'breakpoint' can't be decided"),
+    (b"[drop, {breakpoint: 1s}]", 422, "'breakpoint' is not a decision"),
     (b"!!python/object:os.system x", 422, "tag"),
     (b"{a: 1, a: 2}", 422, "twice"),
     (b"[" * 200_000, 422, "nested"),
     (b"\xff", 400, "not UTF-8"),
     (b" " * (MAX_BYTES + 1), 413, "longer than 1 MiB"),
     (b"{edit: {set: {topics: 2020-01-01}}}", 422, "topics"),
-    (b"{edit: {set: {topics: " + b"9" * 90 + b"}}}", 422, "no number"),
+    (b"{edit: {set: {topics: " + b"9" * 90 + b"}}}", 422, "not a valid number"),
 ])  # fmt: skip
 async def test_what_can_not_be_done_is_said_in_one_line_and_it_waits_on(
     body: bytes, status: int, problem: str

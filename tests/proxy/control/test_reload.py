@@ -39,7 +39,7 @@ def pipe(path: Path) -> None:
 
 
 WRONG = partial(rewrite, text="version: 1\nrules: [{name: new,\n do: nothing}]\n")
-GONE = "it is gone, or no regular file"
+GONE = "it is missing or not a regular file"
 
 
 def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario], list[str]]:
@@ -74,7 +74,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("change", "reason"), [
-    (WRONG, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
+    (WRONG, "scenario: invalid, rules unchanged: rules.yaml:3: "),
     (remove, GONE), (pipe, GONE),
 ])  # fmt: skip
 def test_a_wrong_one_is_not_and_why_is_said_once(
@@ -83,7 +83,7 @@ def test_a_wrong_one_is_not_and_why_is_said_once(
     found, said = after(path, change)
     assert found == []
     (line,) = said
-    for words in (reason, "the rules stay as they are", "rules.yaml"):
+    for words in (reason, "rules unchanged", "rules.yaml"):
         assert words in line
 
 
@@ -119,7 +119,7 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
 
     run(main())
     assert said == [
-        "scenario: the rules stay as they are: connections are open",
+        "scenario: rules unchanged: connections are open",
         f"scenario: can't load {path}: ArithmeticError: nobody thought of this",
         f"scenario: can't load {path}: ZeroDivisionError: division by zero",
     ]

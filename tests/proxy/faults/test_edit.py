@@ -42,7 +42,7 @@ EXAMPLES = Examples(
         ({"append": {"protocols": {"name": 1}}}, JOIN, "protocols[2].name: a string is expected, not 1"),
         ({"remove": ["protocols[9]"]}, JOIN, f"protocols[9]: {GONE}"),
         ({"set": {"group_id": None}}, JOIN, "group_id: null is not allowed"),
-        ({"set": {"session_timeout_ms": 2**40}}, JOIN, "is no int32"),
+        ({"set": {"session_timeout_ms": 2**40}}, JOIN, "is not a valid int32"),
         ({"set": {"protocols[0].metadata": "?"}}, JOIN, "protocols[0].metadata: "),
     ],
     says=[

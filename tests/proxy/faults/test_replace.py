@@ -30,7 +30,7 @@ EXAMPLES = Examples(
     unable=[
         ({"body": {"group_id": 1}}, NAMED, "group_id: a string is expected, not 1"),
         ({"body": {"grup_id": "x"}}, NAMED, "grup_id: no such field in this version"),
-        ({"body": {"generation_id": 2**40}}, NAMED, "is no int32"),
+        ({"body": {"generation_id": 2**40}}, NAMED, "is not a valid int32"),
     ],
     says=[
         ({"hex": "00"}, "field_values", ()),

@@ -41,7 +41,7 @@ EXAMPLES = Examples(
     unable=[
         (ERROR, message(direction="response"), REFUSED),
         ({"set": {"throttle_time_ms": 1}}, message(), "throttle_time_ms: no such field in this message"),
-        ({"body": {"error_code": 2**20}}, message(), "is no int16"),
+        ({"body": {"error_code": 2**20}}, message(), "is not a valid int16"),
     ],
     applies=[
         (ERROR, ("Heartbeat", "request", 1), True),

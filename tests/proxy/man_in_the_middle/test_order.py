@@ -88,7 +88,7 @@ def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
     sizes = (10, 8) if direction == "response" else (None, None)
     assert [(x.correlation_id, x.note, x.response_size) for x in actor.done if x.note] == [
         (2, f"{direction} dropped by a rule", sizes[0]),
-        (3, f"{direction} lost behind a dropped one", sizes[1]),
+        (3, f"{direction} lost after a dropped one", sizes[1]),
     ]
     assert not actor.aborted
     actor.end("request")

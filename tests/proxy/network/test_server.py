@@ -67,7 +67,7 @@ async def test_that_nothing_can_be_accepted_is_said_now_and_then(
         line = "can't accept connections: Too many open files; they wait"
         assert [said.partition(": ")[2] for said in it.said[before:]] == [
             line,
-            *[f"{line} (120 times since it was last said)"] * 2,
+            *[f"{line} (120 times since the last report)"] * 2,
         ]
 
 

@@ -44,24 +44,24 @@ COMMIT = "the body of OffsetCommit request"
 WRONG = [
     # the YAML
     ("", "1: the file is empty"),
-    ("a: [1,\nb", "2: no YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'"),
-    ("version: 1\nrules: []\n---\nversion: 1", "3: no YAML: expected a single document in the stream but found another document"),
-    ("version: 1\nseed: \x07", "2: no YAML: the character '\\x07' is not allowed"),
+    ("a: [1,\nb", "2: invalid YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'"),
+    ("version: 1\nrules: []\n---\nversion: 1", "3: invalid YAML: expected a single document in the stream but found another document"),
+    ("version: 1\nseed: \x07", "2: invalid YAML: the character '\\x07' is not allowed"),
     ("version: 1\nrules: []\nrules: []", "3: the key 'rules' comes twice; first in line 2"),
     ("version: 1\nrules: !!python/name:os.system []", "2: the tag tag:yaml.org,2002:python/name:os.system is not allowed"),
-    ("version: 1\nseed: !!python/name:os.system x\nrules: []", "2: no YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system'"),
-    ("version: 1\nseed: 2001-99-99\nrules: []", "2: no YAML: '2001-99-99' is no timestamp"),
+    ("version: 1\nseed: !!python/name:os.system x\nrules: []", "2: invalid YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system'"),
+    ("version: 1\nseed: 2001-99-99\nrules: []", "2: invalid YAML: '2001-99-99' is not a valid timestamp"),
     # what YAML's own readers of numbers, dates and the like raise
     *(
-        (f"version: 1\nseed: {text}\nrules: []", f"2: no YAML: {shorten(text.partition(' ')[2] or text, 40)!r} is no {kind}")
+        (f"version: 1\nseed: {text}\nrules: []", f"2: invalid YAML: {shorten(text.partition(' ')[2] or text, 40)!r} is not a valid {kind}")
         for text, kind in (
             ("0x" + "f" * 500_000, NUMBER), ("9" * 5_000, NUMBER), ("1" + ":1" * 20_000 + ".5", NUMBER),
             ("9223372036854775808", NUMBER), ("-9223372036854775809", NUMBER), ("0x1" + "0" * 16, NUMBER),
             ("!!int _", NUMBER), ("!!float x", NUMBER), ("!!bool x", "bool"), ("!!timestamp x", "timestamp"),
         )
     ),
-    (rule("when: {times: 0x" + "f" * 4_000 + "}\n  do: close"), f"4: no YAML: '{'0x' + 'f' * 37}…' is no {NUMBER}"),
-    (done("{delay: 0x" + "f" * 4_000 + "}"), f"4: no YAML: '{'0x' + 'f' * 37}…' is no {NUMBER}"),
+    (rule("when: {times: 0x" + "f" * 4_000 + "}\n  do: close"), f"4: invalid YAML: '{'0x' + 'f' * 37}…' is not a valid {NUMBER}"),
+    (done("{delay: 0x" + "f" * 4_000 + "}"), f"4: invalid YAML: '{'0x' + 'f' * 37}…' is not a valid {NUMBER}"),
     ("version: 1\nrules: []\n? [a]\n: 1", "3: a key must be text"),
     ("x" * (2**20 + 1), "1: the file is longer than 1 MiB"),
     # the frame
@@ -92,7 +92,7 @@ WRONG = [
     (matching("{client_id: 7}"), "4: client_id: must be text, not 7"),
     (matching("{clientid: a}"), "4: unknown key 'clientid' in match; did you mean 'client_id'?"),
     (matching("{partition: x}"), "4: partition: 'x' is not a partition: write 11, 3-9 or 12+"),
-    (matching(f"{{broker: [1, {'9' * 5000}]}}"), f"4: no YAML: '{'9' * 39}…' is no {NUMBER}"),
+    (matching(f"{{broker: [1, {'9' * 5000}]}}"), f"4: invalid YAML: '{'9' * 39}…' is not a valid {NUMBER}"),
     (matching(f'{{partition: "0-{"9" * 5000}"}}'), f"4: partition: '0-{'9' * 37}…{'9' * 18}' is not a partition: write 11, 3-9 or 12+"),
     (matching("{version: 3.5}"), "4: version: 3.5 is not a version: write 11, 3-9 or 12+"),
     (matching("{version: 9-3}"), "4: version: '9-3' is a range whose end is before its start"),

@@ -37,11 +37,11 @@ rules:
         push_interval_ms: 1000
         throttle_time_ms: soon
 """
-CAN_NOT = "edit: no message that the rule is about can hold it: "
+CAN_NOT = "edit: no message that the rule matches can hold it: "
 
 
 def test_the_line_is_that_of_the_value() -> None:
-    soon = "throttle_time_ms: 'soon' is no int32: required argument is not an integer"
+    soon = "throttle_time_ms: 'soon' is not a valid int32: required argument is not an integer"
     assert examine(CASE) == [
         (10, f"{CAN_NOT}accepted_compression_types: null is not allowed in this version"),
         (17, f"{CAN_NOT}{soon}"),
@@ -70,7 +70,7 @@ def test_the_line_is_that_of_the_value() -> None:
 def test_what_no_message_can_hold_is_an_error(match: dict[str, Any], do: Any) -> None:
     [(line, text)] = problems(match, do)
     assert line == 3
-    assert "no message that the rule is about can hold it: " in text
+    assert "no message that the rule matches can hold it: " in text
 
 
 @pytest.mark.parametrize(("match", "do"), [

@@ -99,7 +99,7 @@ def build(arguments: list[str], folder: Path) -> None:
     """Have Go put something into a folder, or into its cache; skips the test where that can't be."""
     done = go_run(arguments, bin=folder)
     if re.search(r"dial tcp|no such host|i/o timeout|proxyconnect", done.stderr):
-        pytest.skip(f"Go's modules can't be had: {done.stderr[-200:]}")
+        pytest.skip(f"Go's modules is unavailable: {done.stderr[-200:]}")
     assert not done.returncode, done.stderr
 
 

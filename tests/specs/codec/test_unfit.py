@@ -45,25 +45,26 @@ LONG = "a string of 32768 bytes; 32767 is the most"
 @pytest.mark.parametrize(
     ("name", "value", "path", "reason"),
     [
-        ("short", 32768, "x", "32768 is no int16: 'h' format requires -32768 <= number <= 32767"),
-        ("short", "soon", "x", "'soon' is no int16: required argument is not an integer"),
-        ("real", "x", "x", "'x' is no float64: required argument is not a float"),
+        ("short", 32768, "x", "32768 is not a valid int16: 'h' format requires -32768 <= number <= 32767"),
+        ("short", "soon", "x", "'soon' is not a valid int16: required argument is not an integer"),
+        ("real", "x", "x", "'x' is not a valid float64: required argument is not a float"),
         ("id", "x", "x", "a uuid.UUID is expected, not 'x'"),
         ("text", None, "x", NULL),
         ("text", 7, "x", "a string is expected, not 7"),
         ("text", "a" * 32768, "x", LONG),
         ("text", "é" * 16384, "x", LONG),
-        ("text", "\ud800", "x", r"'\ud800' is no text: surrogates not allowed"),
+        ("text", "\ud800", "x", r"'\ud800' is not valid text: surrogates not allowed"),
         ("raw", None, "x", NULL),
         ("raw", "text", "x", "bytes are expected, not 'text'"),
         ("array", None, "x", NULL),
         ("array", "abc", "x", "a list is expected, not 'abc'"),
-        ("array", [1, "x"], "x[1]", "'x' is no int32: required argument is not an integer"),
-        ("array", [1] * 40 + [None], "x[40]", "None is no int32: required argument is not an integer"),
+        ("array", [1, "x"], "x[1]", "'x' is not a valid int32: required argument is not an integer"),
+        ("array", [1] * 40 + [None], "x[40]",
+         "None is not a valid int32: required argument is not an integer"),
         ("structures", None, "x", NULL),
         ("structures", [{"a": 1}, 3], "x[1]", "a structure is expected, not 3"),
         ("one", None, "x", "a structure is expected, not None"),
-        ("one", {"a": "b"}, "x.a", "'b' is no int8: required argument is not an integer"),
+        ("one", {"a": "b"}, "x.a", "'b' is not a valid int8: required argument is not an integer"),
     ],
 )  # fmt: skip
 def test_a_value_that_does_not_fit_is_named(
@@ -87,7 +88,7 @@ def test_a_value_that_does_not_fit_is_named(
         (1, "short", {"x": 1, "_tags": {-1: b""}}, f"_tags: {TAGS}"),
         (1, "one", {"x": {"a": 1, "_tags": {5: "x"}}}, f"x._tags: {TAGS}"),
         (1, "tagged", {"x": 2, "_tags": {1: b""}}, "_tags: tag 1 is x"),
-        (1, "tagged", {"x": None}, "x: None is no int32: required argument is not an integer"),
+        (1, "tagged", {"x": None}, "x: None is not a valid int32: required argument is not an integer"),
         (0, "short", [], "body: a structure is expected, not []"),
     ],
 )  # fmt: skip
@@ -104,7 +105,7 @@ def test_fields_and_tags_that_are_none_of_a_version(
     [
         ("flag", 1, "x: True or False is expected, not 1"),
         ("flag", None, "x: True or False is expected, not None"),
-        ("short", True, "x: True is no int16"),
+        ("short", True, "x: True is not a valid int16"),
     ],
 )
 def test_the_careful_writer_tells_truth_values_from_numbers(

@@ -165,7 +165,7 @@ def test_a_response_in_an_envelope_takes_its_request() -> None:
     response = Frame("response", 11, 5, {"correlation_id": 1}, answer)
     body = {"response_data": specs.encode_frame(response)[4:]}
     (alone,) = embedded.reveal(ENVELOPE, "response", body).values()
-    assert alone["unread"] == "it takes the request that this answers to read it"
+    assert alone["unread"] == "it can't be read without the request"
     (found,) = embedded.reveal(
         ENVELOPE, "response", body, embedded.Surroundings(request=envelope(JOIN))
     ).values()

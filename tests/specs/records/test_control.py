@@ -46,5 +46,5 @@ def test_markers_that_are_built_are_read(epoch: int) -> None:
 def test_control_records_that_do_not_fit() -> None:
     with pytest.raises(LookupError, match="no control type 'PAUSE'"):
         control_key("PAUSE")
-    with pytest.raises(Unfit, match="epoch: 2147483648 is no int32"):
+    with pytest.raises(Unfit, match="epoch: 2147483648 is not a valid int32"):
         marker_value(2**31)

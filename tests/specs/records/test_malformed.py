@@ -18,7 +18,7 @@ ERRORS = (
     ("v2-size-2147483647", "batches[0].size at byte 8: 14 to 2147483635, not 2147483647"),
     ("v2-size-48", "batches[0].size at byte 8: at least 49 in magic 2, not 48"),
     ("v2-count-max", "batches[0].records at byte 61: 2147483647 records announced, 326 bytes remain"),
-    ("v2-count-minus1", "batches[0].records at byte 258: 129 bytes behind the last of 4 records"),
+    ("v2-count-minus1", "batches[0].records at byte 258: 129 bytes after the last of 4 records"),
     ("rec-key-len-overrun", "batches[0].records[0].key at byte 65: 32 bytes announced, 4 remain"),
     ("rec-header-key-null", "batches[0].records[0].headers[0].key at byte 70: a length below zero"),
     ("v2-lz4-payload-truncated", "batches[0].lz4 at byte 68: a block of 1668 bytes announced, 1657 remain"),

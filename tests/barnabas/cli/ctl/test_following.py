@@ -30,7 +30,7 @@ def test_the_scenario_file_is_loaded_again_and_a_wrong_one_is_refused(bench: Ben
     new.replace(bench.scenario)
     until(lambda: names() == ["second"])
     bench.scenario.write_text("version: 1\nrules: [{name: third, do: nothing}]")
-    until_said(bench.process, "scenario: invalid, the rules stay as they are: rules.yaml:2: ")
+    until_said(bench.process, "scenario: invalid, rules unchanged: rules.yaml:2: ")
     assert names() == ["second"]
     bench.scenario.write_text(SCENARIO.replace("first", "third"))
     until(lambda: names() == ["third"])

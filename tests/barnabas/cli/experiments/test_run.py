@@ -68,7 +68,7 @@ def test_figures_of_a_busy_machine_are_no_result(
     monkeypatch.setattr(os, "getloadavg", lambda: ((os.cpu_count() or 1) + 0.1, 0, 0))
     result = command("experiment", "run", "answer", "-o", str(tmp_path))
     assert result.returncode == 1
-    said = "the machine had other work when this began: figures of time are no result"
+    said = "the machine was busy at the start: timings are unreliable"
     assert f"answer: {said}" in result.stderr
     assert f"**{said.capitalize()}.**" in (tmp_path / "answer.md").read_text()
     document = json.loads((tmp_path / "answer.json").read_text())

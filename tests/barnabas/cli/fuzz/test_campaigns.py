@@ -36,7 +36,7 @@ def test_ready_campaigns_are_right_and_say_what_they_are_for(name: str) -> None:
         ),
         ("version: 1\ntarget: embedded\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
         ("version: 1\ntarget: embedded\n", "c.yaml:1: 'budget' is missing in the campaign"),
-        ("version: 1\ntarget: [\n", "c.yaml:3: no YAML"),
+        ("version: 1\ntarget: [\n", "c.yaml:3: invalid YAML"),
         (
             "version: 1\ntarget: {version: 4.3.1, jvms: []}\nbudget: {cases: 10}\n",
             "c.yaml:2: target: unknown key 'jvms'; did you mean 'jvm'?",

@@ -90,7 +90,7 @@ def test_lines_are_counted_and_reported(campaign: Path, tmp_path: Path) -> None:
 def test_feedback_that_has_not_begun_is_said(campaign: Path) -> None:
     campaign.write_text(CAMPAIGN.replace("round: 100", "round: 1000"))
     line = ("run", campaign, "--target", "buggy:counted", "--coverage-feedback", "--cases")
-    said = "none has ended, and feedback begins behind 200 cases"
+    said = "no round has ended, and feedback begins after 200 cases"
     assert f"of its rounds {said}" in fuzz(*line, 150).stderr
     assert f"- rounds: 1: {said}" in fuzz("report").stdout
     assert said not in fuzz(*line, 210).stderr
@@ -121,7 +121,7 @@ def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> No
     assert sum(row["cases"] for row in rows) == set_aside > 0
     assert {(row["api"], row["version"] >= 12) for row in rows} == {("Metadata", True)}
     assert all(bytes.fromhex(frame) for row in rows for frame in row["frames"])
-    assert all("ended" in row["why"] or "did not ask" in row["why"] for row in rows)
+    assert all("ended" in row["why"] or "did not send" in row["why"] for row in rows)
     table = fuzz("aside", "c.fuzz.db")
     assert (table.returncode, "Metadata" in table.stdout) == (0, True)
     assert f"set aside: {set_aside} cases" in fuzz("report").stdout

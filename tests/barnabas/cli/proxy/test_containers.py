@@ -46,7 +46,7 @@ def test_clients_behind_another_host_and_fixed_ports(tmp_path: Path) -> None:
         ("localhost", first + 1 + node) for node in brokers
     }
     assert "mask: log, control API and capture show a hash" in said
-    assert "edit: clients are told localhost" in said
+    assert "edit: clients get localhost" in said
 
     data = capture.read_bytes()
     assert b"orders" in data

@@ -63,7 +63,7 @@ def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=60)
     assert "WARNING: tls to the brokers without verifying their certificates" in said
     assert f"tls: clients must trust the CA in {kept}" in said
-    assert "edit: clients are told localhost as the host of all listeners" in said
+    assert "edit: clients get localhost as the host of all listeners" in said
     assert process.returncode == 0
     with started(*arguments, env=home):
         assert kept.read_text() == first

@@ -44,7 +44,7 @@ def test_a_bug_is_told_with_the_way_there(
     alphabet: ClientAlphabet, state: int, error: str, output: str, why: str
 ) -> None:
     (wrong, *_) = deviations_of(alphabet, machine(alphabet, state, **{error: Step(output, state)}))
-    assert wrong.description == f"own: {output} behind {error} {why}"
+    assert wrong.description == f"own: {output} after {error} {why}"
     assert wrong.inputs == (*["NONE"] * state, error)
 
 

@@ -14,10 +14,10 @@ BY_HAND = "warning: rule 'r' fires only by `barnabas ctl rule fire`: its probabi
 IN_VAIN = "warning: rule 'r' waits until its time is up for a message that never comes: "
 COSTS = "note: rule 'r' decodes "
 DEPENDS = "note: rule 'r' is not reproducible live, deterministic in rehearse "
-AGAIN = "note: rule 'r': times counts on each connection, and "
-CHANCE = "note: rule 'r': its chance goes by the order in which a client opens its connections"
+AGAIN = "note: rule 'r': times counts per connection: after "
+CHANCE = "note: rule 'r': whether it fires depends on the order in which a client opens connections"
 ONE_WAY = "note: rule 'r': respond applies to requests, and the rule counts both directions; "
-ORDER = "note: rule 'r': drop with selective takes a single response out of the order of requests"
+ORDER = "note: rule 'r': drop with selective drops one response only"
 REFUSE = "do: {respond: {error: NOT_LEADER_OR_FOLLOWER}}"
 RACK = "match: {api: Fetch, direction: request, version: 3}"
 
@@ -89,7 +89,7 @@ def found(*rules: str) -> list[str]:
     ("when: {until: {rule: r0}}, do: close", DEPENDS,
      "(it depends on what rule 'r0' did on other connections)"),
     *((f"when: {{times: 1}}, do: {do}", AGAIN,
-       f"{do.strip('{}').partition(':')[0]} makes the client open another one, on which the rule fires again")
+       f"{do.strip('{}').partition(':')[0]} the client reconnects, and the rule fires again")
       for do in ("blackhole", "close", "drop", "half_close", "lose_reply", "reset", "{truncate: 10B}")),
     ("when: {probability: 0.5}, do: close", CHANCE, ""),
     ("when: {phases: [{lasts: 1s, probability: 0.5}, {lasts: 1s}]}, do: close", CHANCE, ""),
