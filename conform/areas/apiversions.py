@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from barnabas.conform.areas.frame import framed, header
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import INFO, SHOULD, Check, check
 from barnabas.conform.expectations import AtLeast
 from barnabas.conform.response import Response
-from barnabas.conform.verdicts import Skipped
+from barnabas.conform.verdicts import Failed, Skipped
 from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.registry import NAMES, api
 
 SOFTWARE: Final = {"client_software_name": "barnabas", "client_software_version": "1.0"}
 
@@ -135,6 +137,20 @@ async def zk_migration_ready(broker: Broker) -> None:
     response.expect(zk_migration_ready=False)
 
 
+@check("apiversions/not-offered", "KIP-35, SocketServer", level=SHOULD)
+async def not_offered(broker: Broker) -> None:
+    """The broker closes a connection that sends a request of an API that it does not offer."""
+    offered = _ranges(await broker.send("ApiVersions", 0))
+    for key in sorted(NAMES.keys() - offered.keys()):
+        version = api(key).versions[0]
+        connection = await broker.connect()
+        await connection.raw(framed(header(key, version, 0)))
+        try:
+            await connection.expect_closed()
+        except Failed as failure:
+            raise Failed(f"{NAMES[key]} v{version}", failure.expected, failure.received) from None
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     before_all,
     too_new,
@@ -146,4 +162,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     finalized_features,
     produce_floor,
     zk_migration_ready,
+    not_offered,
 )

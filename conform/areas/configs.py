@@ -26,7 +26,7 @@ NEEDS: Final = {"DescribeConfigs": 0, "CreateTopics": 0}
 CHANGES: Final = {"IncrementalAlterConfigs": 0, **NEEDS}
 
 
-async def _describe(
+async def describe(
     broker: Broker, name: str, keys: Sequence[str] | None = None, kind: int = TOPIC, **fields: Any
 ) -> Response:
     """Describe the configs of a resource, and return its part of the response."""
@@ -36,7 +36,7 @@ async def _describe(
     return response.at("results[0]")
 
 
-def _config(described: Response, name: str) -> Response:
+def config_named(described: Response, name: str) -> Response:
     """Return one config. Raises Failed if it is missing."""
     for index, row in enumerate(described["configs"]):
         if row["name"] == name:
@@ -44,7 +44,7 @@ def _config(described: Response, name: str) -> Response:
     raise described.failed("configs", name, f"{len(described['configs'])} others")
 
 
-async def _alter(
+async def alter(
     broker: Broker, topic: str, *changes: tuple[str, int, str | None], validate_only: bool = False
 ) -> Response:
     """Change configs of a topic, and return its part of the response."""
@@ -59,11 +59,11 @@ async def _alter(
     return response.at("responses[0]")
 
 
-async def _becomes(broker: Broker, topic: str, name: str, value: Any) -> None:
+async def becomes(broker: Broker, topic: str, name: str, value: Any) -> None:
     """Expect that a config has a value, within 5 s: changes take effect by and by."""
     deadline = await Now() + 5
     while True:
-        config = _config(await _describe(broker, topic, [name]), name)
+        config = config_named(await describe(broker, topic, [name]), name)
         if config["value"] == value or await Now() > deadline:
             config.expect(value=value)
             return
@@ -73,16 +73,16 @@ async def _becomes(broker: Broker, topic: str, name: str, value: Any) -> None:
 @check("configs/topic-complete", "KIP-133, TopicConfig", level=SHOULD, needs=NEEDS)
 async def topic_complete(broker: Broker) -> None:
     """All configs of a topic are described if the request names none."""
-    described = await _describe(broker, await broker.topic())
+    described = await describe(broker, await broker.topic())
     described.expect(error_code="NONE")
     for name in ("cleanup.policy", "max.message.bytes", "min.insync.replicas", "retention.ms"):
-        _config(described, name).expect(value=Not(None))
+        config_named(described, name).expect(value=Not(None))
 
 
 @check("configs/topic-keys", "KIP-133, configuration_keys", needs=NEEDS, each="DescribeConfigs")
 async def topic_keys(broker: Broker) -> None:
     """Only the configs that the request names are described."""
-    described = await _describe(broker, await broker.topic(), ["retention.ms"])
+    described = await describe(broker, await broker.topic(), ["retention.ms"])
     names = [row["name"] for row in described["configs"]]
     if names != ["retention.ms"]:
         raise described.failed("configs", "retention.ms alone", f"{names}")
@@ -92,20 +92,22 @@ async def topic_keys(broker: Broker) -> None:
 async def topic_value(broker: Broker) -> None:
     """A config that was set when the topic was created is described with its value."""
     topic = await broker.topic(retention_ms="123456")
-    _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms").expect(value="123456")
+    config_named(await describe(broker, topic, ["retention.ms"]), "retention.ms").expect(
+        value="123456"
+    )
 
 
 @check("configs/topic-unknown", "ConfigAdminManager, KafkaApis", needs={"DescribeConfigs": 0})
 async def topic_unknown(broker: Broker) -> None:
     """Configs of an unknown topic get UNKNOWN_TOPIC_OR_PARTITION."""
-    described = await _describe(broker, broker.name("topic"))
+    described = await describe(broker, broker.name("topic"))
     described.expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
 
 @check("configs/topic-invalid-name", "Topic.validate", level=SHOULD, needs={"DescribeConfigs": 0})
 async def topic_invalid_name(broker: Broker) -> None:
     """Configs of a topic with an invalid name get INVALID_TOPIC_EXCEPTION."""
-    described = await _describe(broker, "bad name!")
+    described = await describe(broker, "bad name!")
     described.expect(error_code=OneOf("INVALID_TOPIC_EXCEPTION", "UNKNOWN_TOPIC_OR_PARTITION"))
 
 
@@ -113,9 +115,9 @@ async def topic_invalid_name(broker: Broker) -> None:
 async def broker_configs(broker: Broker) -> None:
     """The broker describes its own configs."""
     node = (await broker.metadata())["brokers[0].node_id"]
-    described = await _describe(broker, str(node), kind=BROKER)
+    described = await describe(broker, str(node), kind=BROKER)
     described.expect(error_code="NONE")
-    _config(described, "log.retention.hours")
+    config_named(described, "log.retention.hours")
 
 
 @check(
@@ -123,13 +125,13 @@ async def broker_configs(broker: Broker) -> None:
 )
 async def broker_other(broker: Broker) -> None:
     """Configs of a broker that does not exist get INVALID_REQUEST."""
-    (await _describe(broker, "123456", kind=BROKER)).expect(error_code="INVALID_REQUEST")
+    (await describe(broker, "123456", kind=BROKER)).expect(error_code="INVALID_REQUEST")
 
 
 @check("configs/unknown-type", "ConfigHelper", level=SHOULD, needs={"DescribeConfigs": 0})
 async def unknown_type(broker: Broker) -> None:
     """An unknown resource type gets INVALID_REQUEST."""
-    described = await _describe(broker, "x", kind=77)
+    described = await describe(broker, "x", kind=77)
     described.expect(error_code=OneOf("INVALID_REQUEST", "UNSUPPORTED_VERSION"))
 
 
@@ -137,11 +139,11 @@ async def unknown_type(broker: Broker) -> None:
 async def synonyms(broker: Broker) -> None:
     """Synonyms are listed if requested, the topic's own value first."""
     topic = await broker.topic(retention_ms="123456")
-    config = _config(
-        await _describe(broker, topic, ["retention.ms"], include_synonyms=True), "retention.ms"
+    config = config_named(
+        await describe(broker, topic, ["retention.ms"], include_synonyms=True), "retention.ms"
     )
     config.at("synonyms[0]").expect(name="retention.ms", value="123456", source=1)
-    plain = _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms")
+    plain = config_named(await describe(broker, topic, ["retention.ms"]), "retention.ms")
     plain.expect(synonyms=[])
 
 
@@ -149,7 +151,7 @@ async def synonyms(broker: Broker) -> None:
 async def sensitive(broker: Broker) -> None:
     """The value of a sensitive config is null."""
     node = (await broker.metadata())["brokers[0].node_id"]
-    described = await _describe(broker, str(node), kind=BROKER)
+    described = await describe(broker, str(node), kind=BROKER)
     for index, row in enumerate(described["configs"]):
         if row["is_sensitive"]:
             described.at(f"configs[{index}]").expect(value=None)
@@ -173,7 +175,7 @@ async def type_and_documentation(broker: Broker) -> None:
     response = await broker.send(
         "DescribeConfigs", version, resources=[resource], include_documentation=True
     )
-    config = _config(response.at("results[0]"), "retention.ms")
+    config = config_named(response.at("results[0]"), "retention.ms")
     config.expect(config_type=5, documentation=Not(None))
 
 
@@ -181,35 +183,35 @@ async def type_and_documentation(broker: Broker) -> None:
 async def set_and_delete(broker: Broker) -> None:
     """SET changes a config, and DELETE restores its default."""
     topic = await broker.topic()
-    default = _config(await _describe(broker, topic, ["max.message.bytes"]), "max.message.bytes")[
-        "value"
-    ]
-    (await _alter(broker, topic, ("max.message.bytes", SET, "123456"))).expect(error_code="NONE")
-    await _becomes(broker, topic, "max.message.bytes", "123456")
-    (await _alter(broker, topic, ("max.message.bytes", DELETE, None))).expect(error_code="NONE")
-    await _becomes(broker, topic, "max.message.bytes", default)
+    default = config_named(
+        await describe(broker, topic, ["max.message.bytes"]), "max.message.bytes"
+    )["value"]
+    (await alter(broker, topic, ("max.message.bytes", SET, "123456"))).expect(error_code="NONE")
+    await becomes(broker, topic, "max.message.bytes", "123456")
+    (await alter(broker, topic, ("max.message.bytes", DELETE, None))).expect(error_code="NONE")
+    await becomes(broker, topic, "max.message.bytes", default)
 
 
 @check("configs/append", "KIP-339", needs=CHANGES)
 async def append(broker: Broker) -> None:
     """APPEND adds to a list, whose base is the default value."""
     topic = await broker.topic()
-    (await _alter(broker, topic, ("cleanup.policy", APPEND, "compact"))).expect(error_code="NONE")
-    await _becomes(broker, topic, "cleanup.policy", "delete,compact")
+    (await alter(broker, topic, ("cleanup.policy", APPEND, "compact"))).expect(error_code="NONE")
+    await becomes(broker, topic, "cleanup.policy", "delete,compact")
 
 
 @check("configs/subtract", "KIP-339", needs=CHANGES)
 async def subtract(broker: Broker) -> None:
     """SUBTRACT removes from a list."""
     topic = await broker.topic(cleanup_policy="compact,delete")
-    (await _alter(broker, topic, ("cleanup.policy", SUBTRACT, "delete"))).expect(error_code="NONE")
-    await _becomes(broker, topic, "cleanup.policy", "compact")
+    (await alter(broker, topic, ("cleanup.policy", SUBTRACT, "delete"))).expect(error_code="NONE")
+    await becomes(broker, topic, "cleanup.policy", "compact")
 
 
 @check("configs/append-to-number", "KIP-339", needs=CHANGES)
 async def append_to_number(broker: Broker) -> None:
     """APPEND to a config that is not a list gets INVALID_CONFIG or INVALID_REQUEST."""
-    part = await _alter(broker, await broker.topic(), ("retention.ms", APPEND, "1"))
+    part = await alter(broker, await broker.topic(), ("retention.ms", APPEND, "1"))
     part.expect(error_code=OneOf("INVALID_CONFIG", "INVALID_REQUEST"))
 
 
@@ -217,30 +219,34 @@ async def append_to_number(broker: Broker) -> None:
 async def twice_in_request(broker: Broker) -> None:
     """A config that stands twice in one request gets INVALID_REQUEST."""
     changes = [("retention.ms", SET, "1000"), ("retention.ms", SET, "2000")]
-    (await _alter(broker, await broker.topic(), *changes)).expect(error_code="INVALID_REQUEST")
+    (await alter(broker, await broker.topic(), *changes)).expect(error_code="INVALID_REQUEST")
 
 
 @check("configs/invalid-value", "KIP-339, LogConfig.validate", needs=CHANGES)
 async def invalid_value(broker: Broker) -> None:
     """A value that is not a number where one is needed gets INVALID_CONFIG, and changes nothing."""
     topic = await broker.topic(retention_ms="123456")
-    (await _alter(broker, topic, ("retention.ms", SET, "abc"))).expect(error_code="INVALID_CONFIG")
-    _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms").expect(value="123456")
+    (await alter(broker, topic, ("retention.ms", SET, "abc"))).expect(error_code="INVALID_CONFIG")
+    config_named(await describe(broker, topic, ["retention.ms"]), "retention.ms").expect(
+        value="123456"
+    )
 
 
 @check("configs/validate-only", "KIP-339, validate_only", needs=CHANGES)
 async def validate_only(broker: Broker) -> None:
     """A change that is validated only succeeds and changes nothing."""
     topic = await broker.topic(retention_ms="123456")
-    part = await _alter(broker, topic, ("retention.ms", SET, "1000"), validate_only=True)
+    part = await alter(broker, topic, ("retention.ms", SET, "1000"), validate_only=True)
     part.expect(error_code="NONE")
-    _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms").expect(value="123456")
+    config_named(await describe(broker, topic, ["retention.ms"]), "retention.ms").expect(
+        value="123456"
+    )
 
 
 @check("configs/unknown-topic-change", "KIP-339", needs={"IncrementalAlterConfigs": 0})
 async def unknown_topic_change(broker: Broker) -> None:
     """Changing configs of an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
-    part = await _alter(broker, broker.name("topic"), ("retention.ms", SET, "1000"))
+    part = await alter(broker, broker.name("topic"), ("retention.ms", SET, "1000"))
     part.expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
 
@@ -256,8 +262,8 @@ async def alter_replaces(broker: Broker) -> None:
     resource = {"resource_type": TOPIC, "resource_name": topic, "configs": configs}
     response = await broker.send("AlterConfigs", resources=[resource], validate_only=False)
     response.at("responses[0]").expect(error_code="NONE")
-    await _becomes(broker, topic, "max.message.bytes", "3000")
-    config = _config(await _describe(broker, topic, ["retention.ms"]), "retention.ms")
+    await becomes(broker, topic, "max.message.bytes", "3000")
+    config = config_named(await describe(broker, topic, ["retention.ms"]), "retention.ms")
     config.expect(value=Not("123456"))
 
 
@@ -269,9 +275,9 @@ async def alter_replaces(broker: Broker) -> None:
 )
 async def group(broker: Broker) -> None:
     """Groups have configs of their own, such as consumer.session.timeout.ms."""
-    described = await _describe(broker, broker.name("group"), kind=GROUP)
+    described = await describe(broker, broker.name("group"), kind=GROUP)
     described.expect(error_code="NONE")
-    _config(described, "consumer.session.timeout.ms").expect(value=Not(None))
+    config_named(described, "consumer.session.timeout.ms").expect(value=Not(None))
 
 
 @check("configs/list-resources", "KIP-1142", needs={"ListConfigResources": 1, "CreateTopics": 0})
@@ -290,7 +296,7 @@ async def list_resources(broker: Broker) -> None:
 async def read_only(broker: Broker) -> None:
     """The broker's id is a read-only config."""
     node = (await broker.metadata())["brokers[0].node_id"]
-    described = await _describe(broker, str(node), ["node.id", "broker.id"], kind=BROKER)
+    described = await describe(broker, str(node), ["node.id", "broker.id"], kind=BROKER)
     if not described["configs"]:
         raise described.failed("configs", "node.id or broker.id", "none")
     described.at("configs[0]").expect(read_only=True, config_source=AtLeast(0))

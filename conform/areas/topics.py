@@ -15,7 +15,9 @@ from barnabas.conform.response import Response
 NO_ID: Final = uuid.UUID(int=0)
 
 
-async def _create(broker: Broker, *topics: dict[str, Any], validate_only: bool = False) -> Response:
+async def create_topics(
+    broker: Broker, *topics: dict[str, Any], validate_only: bool = False
+) -> Response:
     """Send CreateTopics; each topic has one partition and one replica, if it says nothing else."""
     usual = {"num_partitions": 1, "replication_factor": 1, "assignments": [], "configs": []}
     return await broker.send(
@@ -26,7 +28,7 @@ async def _create(broker: Broker, *topics: dict[str, Any], validate_only: bool =
     )
 
 
-async def _delete(broker: Broker, *topics: str) -> Response:
+async def delete_topics(broker: Broker, *topics: str) -> Response:
     """Send DeleteTopics with names."""
     version = broker.version("DeleteTopics")
     named: dict[str, Any] = (
@@ -48,7 +50,7 @@ async def _gone(broker: Broker, topic: str) -> Response:
         await Sleep(0.05)
 
 
-async def _grow(broker: Broker, topic: str, count: int) -> Response:
+async def grow(broker: Broker, topic: str, count: int) -> Response:
     """Send CreatePartitions, and return the topic's part of the response."""
     response = await broker.send(
         "CreatePartitions",
@@ -66,14 +68,14 @@ NEEDS: Final = {"CreateTopics": 0}
 async def create_exists(broker: Broker) -> None:
     """A name that is in use gets TOPIC_ALREADY_EXISTS."""
     topic = await broker.topic()
-    response = await _create(broker, {"name": topic})
+    response = await create_topics(broker, {"name": topic})
     response.at("topics[0]").expect(name=topic, error_code="TOPIC_ALREADY_EXISTS")
 
 
 @check("topics/create-zero-partitions", "KIP-4, ReplicationControlManager", needs=NEEDS)
 async def create_zero_partitions(broker: Broker) -> None:
     """A topic with 0 partitions gets INVALID_PARTITIONS."""
-    response = await _create(broker, {"name": broker.name("topic"), "num_partitions": 0})
+    response = await create_topics(broker, {"name": broker.name("topic"), "num_partitions": 0})
     response.at("topics[0]").expect(error_code="INVALID_PARTITIONS")
 
 
@@ -81,14 +83,14 @@ async def create_zero_partitions(broker: Broker) -> None:
 async def create_default_partitions(broker: Broker) -> None:
     """With -1 partitions and replicas the broker uses its defaults and returns them."""
     topic = {"name": broker.name("topic"), "num_partitions": -1, "replication_factor": -1}
-    part = (await _create(broker, topic)).at("topics[0]")
+    part = (await create_topics(broker, topic)).at("topics[0]")
     part.expect(error_code="NONE", num_partitions=AtLeast(1), replication_factor=AtLeast(1))
 
 
 @check("topics/create-too-many-replicas", "KIP-4, ReplicationControlManager", needs=NEEDS)
 async def create_too_many_replicas(broker: Broker) -> None:
     """More replicas than brokers get INVALID_REPLICATION_FACTOR."""
-    response = await _create(broker, {"name": broker.name("topic"), "replication_factor": 99})
+    response = await create_topics(broker, {"name": broker.name("topic"), "replication_factor": 99})
     response.at("topics[0]").expect(error_code="INVALID_REPLICATION_FACTOR")
 
 
@@ -96,7 +98,7 @@ async def create_too_many_replicas(broker: Broker) -> None:
 async def create_invalid_name(broker: Broker) -> None:
     """Names with a slash, of two dots, and of 250 characters get INVALID_TOPIC_EXCEPTION."""
     names = ("a/b", "..", "x" * 250)
-    response = await _create(broker, *({"name": name} for name in names))
+    response = await create_topics(broker, *({"name": name} for name in names))
     rows = {row["name"]: index for index, row in enumerate(response["topics"])}
     for name in names:
         response.at(f"topics[{rows.get(name, 0)}]").expect(
@@ -110,7 +112,7 @@ async def create_colliding_name(broker: Broker) -> None:
     prefix = broker.name("topic")
     broker.created.append(("topic", f"{prefix}.b"))
     await broker.create(f"{prefix}.b", 1, {})
-    response = await _create(broker, {"name": f"{prefix}_b"})
+    response = await create_topics(broker, {"name": f"{prefix}_b"})
     response.at("topics[0]").expect(error_code="INVALID_TOPIC_EXCEPTION")
 
 
@@ -120,7 +122,7 @@ async def create_colliding_name(broker: Broker) -> None:
 async def create_invalid_config(broker: Broker) -> None:
     """A config that is not a number where one is needed gets INVALID_CONFIG."""
     configs = [{"name": "retention.ms", "value": "abc"}]
-    response = await _create(broker, {"name": broker.name("topic"), "configs": configs})
+    response = await create_topics(broker, {"name": broker.name("topic"), "configs": configs})
     response.at("topics[0]").expect(error_code="INVALID_CONFIG")
 
 
@@ -128,7 +130,7 @@ async def create_invalid_config(broker: Broker) -> None:
 async def create_unknown_config(broker: Broker) -> None:
     """An unknown config gets INVALID_CONFIG."""
     configs = [{"name": "no.such.config", "value": "1"}]
-    response = await _create(broker, {"name": broker.name("topic"), "configs": configs})
+    response = await create_topics(broker, {"name": broker.name("topic"), "configs": configs})
     response.at("topics[0]").expect(error_code="INVALID_CONFIG")
 
 
@@ -138,7 +140,7 @@ async def create_unknown_config(broker: Broker) -> None:
 async def create_validate_only(broker: Broker) -> None:
     """A request that is validated only succeeds and creates no topic."""
     topic = broker.name("topic")
-    response = await _create(broker, {"name": topic}, validate_only=True)
+    response = await create_topics(broker, {"name": topic}, validate_only=True)
     response.at("topics[0]").expect(error_code="NONE")
     (await broker.metadata(topic)).at("topics[0]").expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
@@ -147,7 +149,7 @@ async def create_validate_only(broker: Broker) -> None:
 async def create_twice_in_request(broker: Broker) -> None:
     """A name that stands twice in one request gets INVALID_REQUEST."""
     topic = {"name": broker.name("topic")}
-    response = await _create(broker, topic, topic)
+    response = await create_topics(broker, topic, topic)
     response.at("topics[0]").expect(error_code="INVALID_REQUEST")
 
 
@@ -156,7 +158,9 @@ async def create_count_and_assignments(broker: Broker) -> None:
     """A topic with both a partition count and assignments gets INVALID_REQUEST."""
     node = (await broker.metadata())["brokers[0].node_id"]
     assignments = [{"partition_index": 0, "broker_ids": [node]}]
-    response = await _create(broker, {"name": broker.name("topic"), "assignments": assignments})
+    response = await create_topics(
+        broker, {"name": broker.name("topic"), "assignments": assignments}
+    )
     response.at("topics[0]").expect(error_code="INVALID_REQUEST")
 
 
@@ -167,7 +171,7 @@ async def create_assignments(broker: Broker) -> None:
     node = (await broker.metadata())["brokers[0].node_id"]
     assignments = [{"partition_index": index, "broker_ids": [node]} for index in (0, 1)]
     fields = {"name": topic, "num_partitions": -1, "replication_factor": -1}
-    response = await _create(broker, {**fields, "assignments": assignments})
+    response = await create_topics(broker, {**fields, "assignments": assignments})
     response.at("topics[0]").expect(error_code="NONE")
     deadline = await Now() + 5
     while True:
@@ -186,7 +190,9 @@ async def create_assignments(broker: Broker) -> None:
 async def create_id(broker: Broker) -> None:
     """CreateTopics returns the topic id that Metadata has."""
     topic = broker.name("topic")
-    created = (await _create(broker, {"name": topic})).at("topics[0]").expect(error_code="NONE")
+    created = (
+        (await create_topics(broker, {"name": topic})).at("topics[0]").expect(error_code="NONE")
+    )
     deadline = await Now() + 5
     while True:
         metadata = (await broker.metadata(topic)).at("topics[0]")
@@ -200,7 +206,7 @@ async def create_id(broker: Broker) -> None:
 async def create_configs(broker: Broker) -> None:
     """CreateTopics returns the topic's configs with their sources."""
     configs = [{"name": "retention.ms", "value": "123456"}]
-    created = (await _create(broker, {"name": broker.name("topic"), "configs": configs})).at(
+    created = (await create_topics(broker, {"name": broker.name("topic"), "configs": configs})).at(
         "topics[0]"
     )
     rows = {row["name"]: index for index, row in enumerate(created["configs"])}
@@ -216,7 +222,7 @@ async def create_configs(broker: Broker) -> None:
 async def delete(broker: Broker) -> None:
     """A deleted topic disappears from Metadata."""
     topic = await broker.topic()
-    (await _delete(broker, topic)).at("responses[0]").expect(error_code="NONE")
+    (await delete_topics(broker, topic)).at("responses[0]").expect(error_code="NONE")
     (await _gone(broker, topic)).at("topics[0]").expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
 
@@ -229,7 +235,7 @@ async def delete(broker: Broker) -> None:
 )
 async def delete_unknown(broker: Broker) -> None:
     """Deleting an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
-    response = await _delete(broker, broker.name("topic"))
+    response = await delete_topics(broker, broker.name("topic"))
     response.at("responses[0]").expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
 
@@ -254,7 +260,7 @@ async def recreate(broker: Broker) -> None:
     """A topic that is deleted and created again is empty, and its offsets start at 0."""
     topic = await broker.topic()
     await produced(broker, topic, "a", "b")
-    (await _delete(broker, topic)).at("responses[0]").expect(error_code="NONE")
+    (await delete_topics(broker, topic)).at("responses[0]").expect(error_code="NONE")
     await _gone(broker, topic)
     await broker.create(topic, 1, {})
     (await fetch(broker, topic, 0, max_wait_ms=0)).expect(error_code="NONE", high_watermark=0)
@@ -268,7 +274,7 @@ async def recreate(broker: Broker) -> None:
 async def partitions_grow(broker: Broker) -> None:
     """CreatePartitions adds partitions, and Metadata lists them."""
     topic = await broker.topic()
-    (await _grow(broker, topic, 3)).expect(error_code="NONE")
+    (await grow(broker, topic, 3)).expect(error_code="NONE")
     deadline = await Now() + 5
     while True:
         response = await broker.metadata(topic)
@@ -285,13 +291,13 @@ async def partitions_shrink(broker: Broker) -> None:
     """A smaller count, or the same one, gets INVALID_PARTITIONS."""
     topic = await broker.topic(partitions=3)
     for count in (2, 3):
-        (await _grow(broker, topic, count)).expect(error_code="INVALID_PARTITIONS")
+        (await grow(broker, topic, count)).expect(error_code="INVALID_PARTITIONS")
 
 
 @check("topics/partitions-unknown", "KIP-195", needs={"CreatePartitions": 0})
 async def partitions_unknown(broker: Broker) -> None:
     """Adding partitions to an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
-    part = await _grow(broker, broker.name("topic"), 2)
+    part = await grow(broker, broker.name("topic"), 2)
     part.expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.conform.recordings import Wrong, closed, with_fields
+from tests.conform.recordings import Wrong, closed, stays_open, with_fields
 
 WRONG: Final[dict[str, Wrong]] = {
     "apiversions/before-all": with_fields("ApiVersions", 0, {"error_code": "UNKNOWN_SERVER_ERROR"}),
@@ -21,4 +21,5 @@ WRONG: Final[dict[str, Wrong]] = {
     ),
     "apiversions/produce-floor": with_fields("ApiVersions", 0, {"api_keys[0].min_version": 1}),
     "apiversions/zk-migration-ready": with_fields("ApiVersions", 0, {"zk_migration_ready": True}),
+    "apiversions/not-offered": stays_open(),
 }

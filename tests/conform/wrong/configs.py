@@ -56,4 +56,28 @@ WRONG: Final[dict[str, Wrong]] = {
     "configs/read-only": with_fields(
         "DescribeConfigs", 0, {"results[0].configs[0].read_only": False}
     ),
+    "configs/sources": with_fields(
+        "DescribeConfigs", 0, {"results[0].configs[0].config_source": 4}
+    ),
+    "configs/describe-several": with_fields(
+        "DescribeConfigs", 0, {"results[0].error_code": "UNKNOWN_SERVER_ERROR"}
+    ),
+    "configs/alter-several": with_fields(
+        "IncrementalAlterConfigs", 0, {"responses[0].error_code": "UNKNOWN_SERVER_ERROR"}
+    ),
+    "configs/unknown-name": with_fields(
+        "IncrementalAlterConfigs", 0, {"responses[0].error_code": "NONE"}
+    ),
+    "configs/null-value": with_fields(
+        "IncrementalAlterConfigs", 0, {"responses[0].error_code": "NONE"}
+    ),
+    "configs/out-of-range": with_fields(
+        "IncrementalAlterConfigs", 1, {"responses[0].error_code": "NONE"}
+    ),
+    "configs/append-again": with_fields(
+        "DescribeConfigs", 0, {"results[0].configs[0].value": "delete,delete"}
+    ),
+    "configs/takes-effect": with_fields(
+        "Produce", -1, {"responses[0].partition_responses[0].error_code": "INVALID_RECORD"}
+    ),
 }

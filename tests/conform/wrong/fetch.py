@@ -154,5 +154,7 @@ WRONG: Final[dict[str, Wrong]] = {
     "session/other-connection": with_fields(
         "Fetch", 1, {"error_code": "FETCH_SESSION_ID_NOT_FOUND"}
     ),
+    "fetch/just-beyond-end": fetched(1, error_code="NONE"),
+    "fetch/start-of-log": fetched(1, error_code="NONE"),
 }
 """Check -> a response with a violation."""

@@ -145,6 +145,9 @@ _ADMIN: Final[dict[str, Wrong]] = {
     "group/delete-several": replaced(
         "DeleteGroups", "results[*].error_code", "GROUP_ID_NOT_FOUND", "NONE"
     ),
+    "group/session-timeout-limits": replaced(
+        "JoinGroup", "error_code", "INVALID_SESSION_TIMEOUT", "NONE", match=1
+    ),
 }
 
 WRONG: Final[dict[str, Wrong]] = _JOIN | _SYNC | _SESSION | _STATIC | _ADMIN

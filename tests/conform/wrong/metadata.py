@@ -50,4 +50,5 @@ WRONG: Final[dict[str, Wrong]] = {
     "describe-topic-partitions/unknown": with_fields(
         "DescribeTopicPartitions", 0, {"topics[0].error_code": "NONE"}
     ),
+    "metadata/partial-failure": with_fields("Metadata", -1, {"topics": []}),
 }

@@ -62,5 +62,11 @@ WRONG: Final[dict[str, Wrong]] = {
     "delete-records/several-partitions": _DELETED(error_code="UNKNOWN_TOPIC_OR_PARTITION"),
     "delete-records/after-restart": _LISTED(offset=0),
     "delete-records/not-leader": _DELETED(error_code="NONE"),
+    "offsets/max-timestamp-compressed": _LISTED(offset=2),
+    "offsets/max-timestamp-twice": _LISTED(offset=3),
+    "offsets/no-record-no-epoch": _LISTED(leader_epoch=0),
+    "offsets/unknown-special": _LISTED(error_code="NONE"),
+    "offsets/earliest-while-producing": _LISTED(offset=5),
+    "delete-records/just-beyond-end": row("DeleteRecords", 0, 0, error_code="NONE"),
 }
 """Check -> a response with a violation."""

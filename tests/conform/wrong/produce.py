@@ -160,5 +160,6 @@ WRONG: Final[dict[str, Wrong]] = {
         {"topics[0].partitions[0].active_producers[0].last_sequence": 0},
     ),
     "idempotence/two-producers": produced(3, base_offset=4),
+    "produce/message-size-limit": produced(0, error_code="MESSAGE_TOO_LARGE"),
 }
 """Check -> a response with a violation."""

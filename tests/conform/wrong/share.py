@@ -34,4 +34,9 @@ WRONG: Final[dict[str, Wrong]] = {
     "share/session-unknown": with_fields("ShareFetch", -1, {"error_code": "NONE"}),
     "share/session-end-releases": with_fields("ShareFetch", -1, {f"{ACQUIRED}.delivery_count": 1}),
     "share/describe": with_fields("ShareGroupDescribe", -1, {"groups[0].group_state": "Empty"}),
+    "share/delivery-limit": with_fields("ShareFetch", -1, {f"{ACQUIRED}.first_offset": 0}),
+    "share/offsets-of-members": with_fields("AlterShareGroupOffsets", 0, {"error_code": "NONE"}),
+    "share/alter-offsets": with_fields(
+        "DescribeShareGroupOffsets", 0, {"groups[0].topics[0].partitions[0].start_offset": 0}
+    ),
 }

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from typing import Final
+from typing import Any, Final
 
-from tests.conform.recordings import Wrong, with_fields
+from tests.conform.recordings import Wrong, with_body, with_fields
 
 OTHER_ID: Final = uuid.UUID(int=7)
+
+
+def _another_partition(body: Any) -> None:
+    rows = body["topics"][0]["partitions"]
+    rows.append({**rows[0], "partition_index": 1})
+
 
 WRONG: Final[dict[str, Wrong]] = {
     "topics/create-exists": with_fields("CreateTopics", 1, {"topics[0].error_code": "NONE"}),
@@ -62,5 +68,34 @@ WRONG: Final[dict[str, Wrong]] = {
     ),
     "topics/reassignments-none": with_fields(
         "ListPartitionReassignments", 0, {"topics": [{"name": "another"}]}
+    ),
+    "topics/create-several": with_fields(
+        "CreateTopics", -1, {"topics[0].error_code": "UNKNOWN_SERVER_ERROR"}
+    ),
+    "topics/create-zero-replicas": with_fields("CreateTopics", 0, {"topics[0].error_code": "NONE"}),
+    "topics/create-negative-partitions": with_fields(
+        "CreateTopics", 0, {"topics[0].error_code": "NONE"}
+    ),
+    "topics/create-empty-name": with_fields("CreateTopics", 0, {"topics[0].error_code": "NONE"}),
+    "topics/create-assigned-nobody": with_fields(
+        "CreateTopics", 0, {"topics[0].error_code": "NONE"}
+    ),
+    "topics/create-assigned-gap": with_fields("CreateTopics", 0, {"topics[0].error_code": "NONE"}),
+    "topics/longest-name": with_fields(
+        "CreateTopics", 0, {"topics[0].error_code": "INVALID_TOPIC_EXCEPTION"}
+    ),
+    "topics/delete-several": with_fields(
+        "DeleteTopics", 0, {"responses[1].error_code": "UNKNOWN_SERVER_ERROR"}
+    ),
+    "topics/delete-twice-in-request": with_fields(
+        "DeleteTopics", 0, {"responses[0].error_code": "NONE"}
+    ),
+    "topics/partitions-several": with_fields("CreatePartitions", 0, {"results": []}),
+    "topics/partitions-validate-only": with_body("Metadata", -1, _another_partition),
+    "topics/partitions-assigned": with_fields(
+        "CreatePartitions", 0, {"results[0].error_code": "NONE"}
+    ),
+    "topics/partitions-twice-in-request": with_fields(
+        "CreatePartitions", 0, {"results[0].error_code": "NONE"}
     ),
 }

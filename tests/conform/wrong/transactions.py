@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.conform.recordings import Wrong, with_fields
+from tests.conform.wrong.changes import fetched, row
 
 ADDED: Final = "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code"
 
@@ -98,5 +99,29 @@ WRONG: Final[dict[str, Wrong]] = {
     ),
     "isolation/offsets-unknown-member": with_fields(
         "TxnOffsetCommit", 0, {"topics[0].partitions[0].error_code": "NONE"}
+    ),
+    "txn/add-unknown-id": with_fields("AddPartitionsToTxn", 0, {ADDED: "NONE"}),
+    "txn/add-offsets-unknown-id": with_fields("AddOffsetsToTxn", 0, {"error_code": "NONE"}),
+    "txn/add-offsets-old-epoch": with_fields("AddOffsetsToTxn", 0, {"error_code": "NONE"}),
+    "txn/init-longest-timeout": with_fields("InitProducerId", 1, {"error_code": "NONE"}),
+    "txn/init-timeout-not-positive": with_fields("InitProducerId", 1, {"error_code": "NONE"}),
+    "txn/produce-after-end": with_fields(
+        "Produce", 1, {"responses[0].partition_responses[0].error_code": "NONE"}
+    ),
+    "txn/produce-outside": with_fields(
+        "Produce", 1, {"responses[0].partition_responses[0].error_code": "NONE"}
+    ),
+    "txn/produce-without-id": with_fields(
+        "Produce", 0, {"responses[0].partition_responses[0].error_code": "NONE"}
+    ),
+    "isolation/offsets-old-epoch": with_fields(
+        "TxnOffsetCommit", 1, {"topics[0].partitions[0].error_code": "NONE"}
+    ),
+    "isolation/offsets-old-generation": with_fields(
+        "TxnOffsetCommit", 1, {"topics[0].partitions[0].error_code": "NONE"}
+    ),
+    "isolation/time-in-open-transaction": row("ListOffsets", 1, 0, offset=0),
+    "isolation/aborted-before": fetched(
+        -1, aborted_transactions=[{"producer_id": 1, "first_offset": 0}]
     ),
 }

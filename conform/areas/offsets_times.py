@@ -1,0 +1,100 @@
+"""ListOffsets: the largest time, times without a record, unknown special timestamps, a log that grows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.conform.areas.offsets import NEEDS, timed_topic
+from barnabas.conform.broker import Broker
+from barnabas.conform.check import SHOULD, Check, check
+from barnabas.conform.logs import (
+    TIME_MS,
+    batch,
+    produce_fields,
+    produced,
+    usable_version,
+)
+from barnabas.conform.offsets import EARLIEST, MAX_TIMESTAMP, list_offsets
+
+
+@check(
+    "offsets/max-timestamp-compressed",
+    "KIP-734; apache/kafka#15474 (KAFKA-16342)",
+    needs={"Produce": 3, "ListOffsets": 7},
+    since="3.7.1",
+)
+async def max_timestamp_compressed(broker: Broker) -> None:
+    """Timestamp -3 gets the offset of the record with the largest time in a compressed batch."""
+    topic = await broker.topic()
+    times = [TIME_MS + 1, TIME_MS + 9, TIME_MS + 4]
+    await produced(broker, topic, "a", "b", "c", timestamps=times, compression="gzip")
+    response = await list_offsets(broker, topic, MAX_TIMESTAMP)
+    response.expect(error_code="NONE", offset=1, timestamp=TIME_MS + 9)
+
+
+@check(
+    "offsets/max-timestamp-twice",
+    "KIP-734; apache/kafka#15618 (KAFKA-16310)",
+    level=SHOULD,
+    needs={"Produce": 3, "ListOffsets": 7},
+)
+async def max_timestamp_twice(broker: Broker) -> None:
+    """Timestamp -3 gets the first of several records with the largest time."""
+    topic = await broker.topic()
+    times = [TIME_MS + 1, TIME_MS + 9, TIME_MS + 9]
+    await produced(broker, topic, "a", "b", "c", timestamps=times)
+    await produced(broker, topic, "d", timestamps=[TIME_MS + 9])
+    response = await list_offsets(broker, topic, MAX_TIMESTAMP)
+    response.expect(error_code="NONE", offset=1, timestamp=TIME_MS + 9)
+
+
+@check(
+    "offsets/no-record-no-epoch",
+    "KIP-320; twmb/franz-go#1434",
+    level=SHOULD,
+    needs={"Produce": 3, "ListOffsets": 4},
+)
+async def no_record_no_epoch(broker: Broker) -> None:
+    """A time after all records gets leader epoch -1, as there is no record."""
+    topic = await timed_topic(broker)
+    response = await list_offsets(broker, topic, TIME_MS + 9)
+    response.expect(error_code="NONE", offset=-1, leader_epoch=-1)
+
+
+@check(
+    "offsets/unknown-special",
+    "ReplicaManager.fetchOffset; twmb/franz-go#1434",
+    level=SHOULD,
+    needs=NEEDS,
+    since="4.0",
+)
+async def unknown_special(broker: Broker) -> None:
+    """A negative timestamp without a meaning gets UNSUPPORTED_VERSION."""
+    topic = await timed_topic(broker)
+    (await list_offsets(broker, topic, -99)).expect(error_code="UNSUPPORTED_VERSION")
+
+
+@check("offsets/earliest-while-producing", "KIP-79; streamnative/kop#1512", needs=NEEDS)
+async def earliest_while_producing(broker: Broker) -> None:
+    """Timestamp -2 gets offset 0 while records are produced to a new topic."""
+    topic = await broker.topic()
+    writer = await broker.leader(topic, fresh=True)
+    version = await usable_version(broker, "Produce", topic)
+    body = await produce_fields(broker, topic, {0: batch("a")}, version)
+    for _ in range(5):
+        for _ in range(5):
+            await writer.write("Produce", version, **body)
+        listed = await list_offsets(broker, topic, EARLIEST)
+        listed.expect(error_code="NONE", offset=0)
+    for _ in range(25):
+        response = (await writer.read()).at("responses[0].partition_responses[0]")
+        response.expect(error_code="NONE")
+
+
+CHECKS: Final[tuple[Check, ...]] = (
+    max_timestamp_compressed,
+    max_timestamp_twice,
+    no_record_no_epoch,
+    unknown_special,
+    earliest_while_producing,
+)
