@@ -1,4 +1,4 @@
-"""The pytest plugin: a Kafka proxy for a test, its scenario, and its exchanges in the report of a failure.
+"""The pytest plugin: a Kafka proxy for a test, and the conformance checks of a broker as tests.
 
 pytest loads it wherever barnabas is installed. So it imports nothing before a test uses a fixture, and none
 of our other top-level packages: see `barnabas.testing`.
@@ -29,6 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("barnabas", "Kafka through a proxy")
     group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]", help=text)
     parser.addini(OPTION, text, default="")
+    text = "add the conformance checks of a broker, an item for each; -k chooses among them"
+    group.addoption("--barnabas-conform", metavar="HOST:PORT", help=text)
+    text = "allow --barnabas-conform a broker on another machine: you own it"
+    group.addoption("--i-own-this-target", action="store_true", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,6 +42,19 @@ def pytest_configure(config: pytest.Config) -> None:
         "scenario(source): the rules of this test's kafka_proxy: a file beside the test, the name of a "
         "ready scenario, YAML in a string, or a dict",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the conformance checks, before -k and -m choose."""
+    target = config.getoption("--barnabas-conform")
+    if target:
+        from barnabas.testing.conformance import conformance_items
+
+        own = config.getoption("--i-own-this-target")
+        items += conformance_items(session, target, own=own)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -238,3 +238,28 @@ def test_what_is_not_installed_is_one_line(
     found = project.run(tmp_path, *options, PYTHONPATH=path)
     assert said in sections(found.stdout)["ERROR at setup of test_it"]
     assert "Traceback" not in found.stdout
+
+
+def test_conformance_checks_are_items_after_the_own_tests(cluster: str, tmp_path: Path) -> None:
+    project.write(tmp_path, {"test_own.py": "def test_own(): pass\n"})
+    chosen = "test_own or bad-crc or unknown-api-key"
+    ended = project.run(tmp_path, "-v", "--barnabas-conform", cluster, "-k", chosen)
+    assert ended.returncode == 1
+    lines = ended.stdout.splitlines()
+    assert "test_own.py::test_own PASSED" in ended.stdout
+    assert "::conform[frame/unknown-api-key] PASSED" in ended.stdout
+    assert "::conform[produce/bad-crc] FAILED" in ended.stdout
+    assert f"  repeat: barnabas conform {cluster} --only produce/bad-crc" in lines
+    assert "Traceback" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("example.com:9092", "is not this machine"), ("example:", "is not an address")],
+)
+def test_a_broker_that_is_not_checked_is_an_error_of_usage(
+    tmp_path: Path, address: str, reason: str
+) -> None:
+    ended = project.run(tmp_path, "--barnabas-conform", address)
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR
+    assert reason in ended.stderr
