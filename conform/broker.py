@@ -10,6 +10,7 @@ from barnabas.conform.login import Login, no_login
 from barnabas.conform.operations import Address, Now, Open, Restart, Sleep, Steps
 from barnabas.conform.response import Response
 from barnabas.conform.verdicts import Skipped
+from barnabas.peers.replay.authentication import Credentials
 
 GROUP: Final = 0
 """The type of a group's key in FindCoordinator."""
@@ -26,7 +27,8 @@ class Broker:
         """Kind and name of everything that the check made: "topic", "group"."""
         self.prefix = prefix
         """Begins the names of topics, groups and transactional ids."""
-        self._login = login
+        self.login = login
+        """Authenticates connections of which a check says nothing else."""
         self._by_address: dict[Address, Connection] = {}
         self._topics: list[str] = []
         """The topics that `create` made."""
@@ -42,10 +44,24 @@ class Broker:
         self.created.append((kind, name))
         return name
 
-    async def connect(self, address: Address | None = None) -> Connection:
-        """Open another connection, to the broker under test or to another one of its cluster."""
+    @property
+    def credentials(self) -> Credentials:
+        """Return the credentials of the run. Raises Skipped if it has none."""
+        if self.login.credentials is None:
+            raise Skipped("the run has no credentials of SASL: see --sasl-mechanism")
+        return self.login.credentials
+
+    async def connect(
+        self, address: Address | None = None, login: Login | None = None
+    ) -> Connection:
+        """Open another connection, to the broker under test or to another one of its cluster.
+
+        Args:
+            address: None: the broker under test.
+            login: authenticates the connection; None: as in the whole run.
+        """
         connection = Connection(await Open(address), self.versions)
-        await self._login(connection)
+        await (login or self.login)(connection)
         return connection
 
     async def leader(self, topic: str, partition: int = 0, *, fresh: bool = False) -> Connection:

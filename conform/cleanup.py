@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Collection, Sequence
 from typing import Final
 
+from barnabas.conform.acls import acl_filter
 from barnabas.conform.broker import Broker
 from barnabas.conform.connection import Connection, Versions
 from barnabas.conform.consumer_members import LEAVE
 from barnabas.conform.groups import leave
 from barnabas.conform.login import Login, no_login
 from barnabas.conform.operations import Now
+from barnabas.conform.users import NUMBERS
 from barnabas.conform.verdicts import Failed, Skipped
 
 NAMED: Final = 5
 """The newest version of DeleteTopics in which topics are a list of names."""
+
+CLIENT_METRICS: Final = 16
+"""The type of resource whose configs subscribe to metrics of clients (KIP-714)."""
+
+METRICS_CONFIGS: Final = ("metrics", "interval.ms", "match")
+DELETE: Final = 1
+"""The operation that deletes a config."""
 
 GROUPS_S: Final = 20.0
 """After this time groups are left to expire."""
@@ -23,17 +33,20 @@ GROUPS_S: Final = 20.0
 async def delete(
     created: Sequence[tuple[str, str]], versions: Versions, login: Login = no_login
 ) -> None:
-    """Delete topics and groups, whatever the broker answers: some do not exist any more.
+    """Delete what checks created, whatever the broker answers: some of it does not exist any more.
 
     Args:
-        created: kind ("topic", "group", ...) and name of each.
+        created: kind ("topic", "group", "user", "client", "client-metrics", ...) and name of each.
         versions: what the broker offers.
         login: authenticates the connection.
     """
     broker = Broker(versions, "", login)
     broker.main = await broker.connect()
-    topics = [name for kind, name in created if kind == "topic"]
-    groups = [name for kind, name in created if kind == "group"]
+
+    def names(kind: str) -> list[str]:
+        return [name for each, name in created if each == kind]
+
+    topics, groups = names("topic"), names("group")
     if topics and "DeleteTopics" in versions:
         version = min(broker.version("DeleteTopics"), NAMED)
         await broker.send("DeleteTopics", version, topic_names=topics, timeout_ms=10_000)
@@ -42,7 +55,62 @@ async def delete(
         for group in groups:
             if await Now() < deadline:
                 await _delete_group(broker, group)
+    users = names("user")
+    for deletion in (
+        _delete_credentials(broker, users),
+        _delete_acls(broker, users),
+        _delete_quotas(broker, {*users, *names("client")}),
+        _delete_configs(broker, names("client-metrics")),
+    ):
+        with contextlib.suppress(Failed, Skipped):
+            await deletion
     await broker.main.close()
+
+
+async def _delete_credentials(broker: Broker, users: Sequence[str]) -> None:
+    """Delete the SCRAM credentials of users; a request may name a user only once."""
+    for mechanism in NUMBERS.values() if users else ():
+        deletions = [{"name": user, "mechanism": mechanism} for user in users]
+        await broker.send("AlterUserScramCredentials", deletions=deletions, upsertions=[])
+
+
+async def _delete_acls(broker: Broker, users: Sequence[str]) -> None:
+    """Delete the ACLs of users."""
+    if users:
+        filters = [acl_filter(f"User:{user}") for user in users]
+        await broker.send("DeleteAcls", filters=filters)
+
+
+async def _delete_quotas(broker: Broker, names: Collection[str]) -> None:
+    """Remove the quotas of users and client ids, alone or together."""
+    if not names:
+        return
+    response = await broker.send("DescribeClientQuotas", components=[], strict=False)
+    entries = [
+        {
+            "entity": entry["entity"],
+            "ops": [{"key": row["key"], "remove": True} for row in entry["values"]],
+        }
+        for entry in response["entries"] or ()
+        if any(part["entity_name"] in names for part in entry["entity"])
+    ]
+    if entries:
+        await broker.send("AlterClientQuotas", entries=entries, validate_only=False)
+
+
+async def _delete_configs(broker: Broker, names: Sequence[str]) -> None:
+    """Delete the configs of subscriptions to metrics of clients."""
+    if not names:
+        return
+    resources = [
+        {
+            "resource_type": CLIENT_METRICS,
+            "resource_name": name,
+            "configs": [{"name": key, "config_operation": DELETE} for key in METRICS_CONFIGS],
+        }
+        for name in names
+    ]
+    await broker.send("IncrementalAlterConfigs", resources=resources, validate_only=False)
 
 
 async def _delete_group(broker: Broker, group: str) -> None:
@@ -66,3 +134,8 @@ async def _remove_members(connection: Connection, group: str) -> None:
         for member in response["groups[0].members"]:
             fields = {"group_id": group, "member_id": member["member_id"], "member_epoch": LEAVE}
             await connection.send("ConsumerGroupHeartbeat", **fields)
+    if "StreamsGroupDescribe" in versions:
+        response = await connection.send("StreamsGroupDescribe", group_ids=[group])
+        for member in response["groups[0].members"]:
+            fields = {"group_id": group, "member_id": member["member_id"], "member_epoch": LEAVE}
+            await connection.send("StreamsGroupHeartbeat", **fields)

@@ -3,43 +3,74 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from barnabas.conform.connection import Connection
 from barnabas.conform.operations import Unreachable
+from barnabas.conform.response import Response
 from barnabas.peers.replay.authentication import AuthenticationError, Credentials, tokens_of
-
-Login = Callable[[Connection], Awaitable[None]]
-"""Authenticates a new connection."""
 
 HANDSHAKE: Final = 1
 """The version of SaslHandshake after which tokens are sent in SaslAuthenticate (KIP-152)."""
 
 
-async def no_login(connection: Connection) -> None:
-    """Do nothing: the listener needs no authentication."""
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Authenticates a new connection."""
 
+    credentials: Credentials | None = None
+    """None: the listener needs no authentication."""
 
-def sasl(credentials: Credentials) -> Login:
-    """Return a login by SASL."""
+    async def __call__(self, connection: Connection) -> None:
+        """Authenticate a connection.
 
-    async def login(connection: Connection) -> None:
-        answer = await connection.send("SaslHandshake", HANDSHAKE, mechanism=credentials.mechanism)
-        if answer["error_code"] != "NONE":
-            offered = ", ".join(answer["mechanisms"])
-            raise Unreachable(f"the broker offers no {credentials.mechanism}, but {offered}")
-        tokens = tokens_of(credentials, secrets.token_urlsafe(24))
-        try:
-            token = next(tokens)
-            while True:
-                answer = await connection.send("SaslAuthenticate", 0, auth_bytes=token)
-                if answer["error_code"] != "NONE":
-                    raise Unreachable(f"not authenticated: {answer['error_message']}")
-                token = tokens.send(answer["auth_bytes"])
-        except StopIteration:
+        Raises:
+            Unreachable: the broker refuses.
+            Failed: the broker sends no valid response.
+        """
+        if self.credentials is None:
             return
-        except AuthenticationError as problem:
-            raise Unreachable(str(problem)) from None
+        response = await authenticate(connection, self.credentials, secrets.token_urlsafe(24))
+        if response["error_code"] == "NONE":
+            return
+        if response.request.api == "SaslHandshake":
+            offered = ", ".join(response["mechanisms"])
+            raise Unreachable(f"the broker offers no {self.credentials.mechanism}, but {offered}")
+        raise Unreachable(f"not authenticated: {response['error_message']}")
 
-    return login
+
+no_login: Final = Login()
+"""Sends nothing: the listener needs no authentication."""
+
+sasl: Final = Login
+"""Return a login by SASL."""
+
+
+async def authenticate(
+    connection: Connection, credentials: Credentials, nonce: str, version: int | None = 0
+) -> Response:
+    """Authenticate a connection by SASL, and return the last response, which may have an error.
+
+    Args:
+        connection: the connection.
+        credentials: with the mechanism.
+        nonce: the client's random text, for SCRAM.
+        version: the version of SaslAuthenticate; None: the newest offered.
+
+    Raises:
+        Failed: the broker's token is not valid, or there is no response.
+    """
+    tokens = tokens_of(credentials, nonce)
+    response = await connection.send("SaslHandshake", HANDSHAKE, mechanism=credentials.mechanism)
+    token = next(tokens)
+    try:
+        while response["error_code"] == "NONE":
+            response = await connection.send("SaslAuthenticate", version, auth_bytes=token)
+            if response["error_code"] == "NONE":
+                token = tokens.send(response["auth_bytes"])
+    except StopIteration:
+        pass
+    except AuthenticationError as problem:
+        raise response.failed("auth_bytes", "a valid token", str(problem)) from None
+    return response

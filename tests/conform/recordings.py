@@ -2,7 +2,8 @@
 
 `python -m tests.conform.recordings HOST:PORT [PATTERN...]` records checks anew. A file's first line has the
 versions that the broker offered; recordings of another release have their own. The environment variable
-RESTART has the command that restarts the broker.
+RESTART has the command that restarts the broker. If the environment variable SASL is set, the listener lets
+in CREDENTIALS only.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from barnabas.conform.cleanup import delete
 from barnabas.conform.connection import Versions
 from barnabas.conform.drive import drive
 from barnabas.conform.expectations import CODES, path_steps
+from barnabas.conform.login import Login, no_login
 from barnabas.conform.network import Network
 from barnabas.conform.operations import Now, Operation, Read, Silence, Unreachable, Write
 from barnabas.conform.run import Suite
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.frames import decode_frame, encode_frame
 from barnabas.specs.registry import NAMES, key_of
 
@@ -38,6 +41,9 @@ FOLDER: Final = Path(__file__).parent / "recorded"
 
 LONG: Final = 4096
 """Longer frames, in bytes, are written compressed."""
+
+CREDENTIALS: Final = Credentials("PLAIN", "conform", "open-sesame")
+"""With these, runs of checks log in that were recorded on a listener with SASL."""
 
 Step = tuple[str, Any]
 """The kind of an operation, and its result."""
@@ -76,10 +82,13 @@ class Drift(Exception):
 class Recording:
     """The results of one check, with the versions that the broker offered."""
 
-    def __init__(self, versions: Versions, prefix: str, steps: list[Step]) -> None:
+    def __init__(
+        self, versions: Versions, prefix: str, steps: list[Step], login: Login = no_login
+    ) -> None:
         self.versions = versions
         self.prefix = prefix
         self.steps = steps
+        self.login = login
 
     def run(self, check: Check, wrong: Wrong | None = None) -> None:
         """Run a check on the recording. Raises what the check raises, and Drift.
@@ -99,7 +108,7 @@ class Recording:
 
     def _play(self, check: Check, wrong: Wrong | None, nth: int | None) -> _Player:
         player = _Player(self.steps, wrong, nth)
-        drive(Broker(self.versions, self.prefix).run(check.run), player.perform)
+        drive(Broker(self.versions, self.prefix, self.login).run(check.run), player.perform)
         return player
 
 
@@ -184,6 +193,7 @@ def recordings(area: str) -> dict[str, Recording]:
             _versions(line.get("versions", first["versions"])),
             line["prefix"],
             [(kind, _result(kind, result)) for kind, result in line["steps"]],
+            Login(CREDENTIALS) if line.get("sasl") else no_login,
         )
         for line in lines
     }
@@ -271,24 +281,27 @@ def with_fields(api: str, nth: int, fields: Mapping[str, Any]) -> Wrong:
     return with_body(api, nth, edit)
 
 
-async def record(address: str, checks: Sequence[Check], restart: str = "") -> dict[str, Any]:
+async def record(
+    address: str, checks: Sequence[Check], restart: str = "", login: Login = no_login
+) -> dict[str, Any]:
     """Run checks on a broker, and return their recordings as JSON by name.
 
     Args:
         address: the broker's address.
         checks: the checks.
         restart: a shell command that restarts the broker; empty if there is none.
+        login: authenticates connections.
     """
 
     async def restarted() -> None:
         await (await asyncio.create_subprocess_shell(restart)).wait()
 
     host, _, port = address.rpartition(":")
-    versions = await Suite(lambda: Network((host, int(port)))).offered()
+    versions = await Suite(lambda _: Network((host, int(port)))).offered()
     lines = {}
     for check in checks:
         steps: list[Step] = []
-        broker = Broker(versions, f"conform-{secrets.token_hex(4)}")
+        broker = Broker(versions, f"conform-{secrets.token_hex(4)}", login)
         try:
             async with Network(
                 (host, int(port)),
@@ -298,8 +311,9 @@ async def record(address: str, checks: Sequence[Check], restart: str = "") -> di
                 await network.run(broker.run(check.run))
         finally:
             async with Network((host, int(port))) as network:
-                await network.run(delete(broker.created, versions))
-        lines[check.name] = {"check": check.name, "prefix": broker.prefix, "steps": steps}
+                await network.run(delete(broker.created, versions, login))
+        sasl = {"sasl": True} if login.credentials is not None else {}
+        lines[check.name] = {"check": check.name, "prefix": broker.prefix, **sasl, "steps": steps}
     return {"": {"versions": versions}, **lines}
 
 
@@ -309,14 +323,16 @@ def _note(steps: list[Step], operation: Operation[Any], result: Any) -> None:
 
 def main(address: str, *patterns: str) -> None:
     """Record checks, and write them into the files of their areas."""
-    made = asyncio.run(record(address, chosen(patterns), os.environ.get("RESTART", "")))
+    login = Login(CREDENTIALS) if "SASL" in os.environ else no_login
+    restart = os.environ.get("RESTART", "")
+    made = json.loads(json.dumps(asyncio.run(record(address, chosen(patterns), restart, login))))
     for area in {name.partition("/")[0] for name in made if name}:
         path = FOLDER / f"{area}.jsonl"
         lines = {}
         if path.exists():
             lines = {line.get("check", ""): line for line in map(json.loads, path.open())}
         first = lines.setdefault("", made[""])
-        if first["versions"] != json.loads(json.dumps(made[""]["versions"])):
+        if first["versions"] != made[""]["versions"]:
             for line in made.values():
                 line["versions"] = made[""]["versions"]
         lines |= {name: line for name, line in made.items() if name.partition("/")[0] == area}

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.conform.recordings import Wrong
 from tests.conform.wrong import (
+    acls,
     admin,
     apiversions,
     commits,
@@ -17,8 +18,14 @@ from tests.conform.wrong import (
     metadata,
     offsets,
     produce,
+    quotas,
     records,
+    sasl,
+    scram,
     share,
+    streams,
+    telemetry,
+    tokens,
     topics,
     transactions,
 )
@@ -35,7 +42,14 @@ WRONG: Final[dict[str, Wrong]] = {
     **configs.WRONG,
     **transactions.WRONG,
     **share.WRONG,
+    **streams.WRONG,
     **admin.WRONG,
+    **quotas.WRONG,
+    **sasl.WRONG,
+    **scram.WRONG,
+    **acls.WRONG,
+    **tokens.WRONG,
+    **telemetry.WRONG,
     **groups.WRONG,
     **commits.WRONG,
     **consumer_groups.WRONG,
