@@ -143,4 +143,4 @@ def test_apache_kafka_meets_all_requirements_also_through_the_proxy(tmp_path: Pa
     ]
     assert outcomes[0] == outcomes[1]
     assert len([name for name, outcome in outcomes[0].items() if outcome == "pass"]) > 600
-    assert "differs produce/" in proxied.stdout
+    assert "differs metadata/" in proxied.stdout
