@@ -34,7 +34,7 @@ UNMET_TRIALS: Final = 2
 """Trials without a fired rule after which no other is made."""
 
 
-NOTHING: Final = "without faults it asks nothing that the rules are about: it was not run"
+NOTHING: Final = "its requests without faults match no rule: it was not run"
 
 GONE: Final = "the brokers went away"
 """The reason why no more cells are run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
-from barnabas.experiments.clients.table import Table, heading, tables, without
+from barnabas.experiments.clients.table import Table, heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import timeline
 from barnabas.experiments.clients.trial import CAPTURE
 from barnabas.experiments.clients.wording import (
@@ -22,6 +22,7 @@ from barnabas.experiments.clients.wording import (
     colour_class,
     rerun_command,
     trial_lines,
+    word_text,
 )
 
 _PARTS: Final = Path(__file__).parent / "static"
@@ -46,9 +47,9 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
     parts = [
         f"<p>{escape(_about(cells, folder))}</p>\n",
         _legend(words),
-        _select("word", "any verdict", words),
-        _select("client", "any client", clients),
-        '<p id="none" hidden>No cell is so.</p>\n',
+        _select("word", "any verdict", {word: word_text(word) for word in words}),
+        _select("client", "any client", {client: client for client in clients}),
+        '<p id="none" hidden>No cell matches.</p>\n',
         *map(_table, workload_tables),
         "<section><h2>Cells</h2>\n",
         *(_detail(cell, folder) for cell in listed),
@@ -79,15 +80,18 @@ def _about(cells: list[Cell], folder: Path) -> str:
 
 def _legend(words: Iterable[str]) -> str:
     lines = "".join(
-        f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>"
+        f"<dt>{escape(word_text(word))}</dt><dd>{escape(meaning)}</dd>"
         for word, meaning in MEANINGS.items()
         if word in words
     )
-    return f"<details><summary>What the words say</summary><dl>{lines}</dl></details>\n"
+    return f"<details><summary>What the words mean</summary><dl>{lines}</dl></details>\n"
 
 
-def _select(name: str, every: str, values: Iterable[str]) -> str:
-    options = "".join(f"<option>{escape(value)}</option>" for value in values)
+def _select(name: str, every: str, labels: Mapping[str, str]) -> str:
+    options = "".join(
+        f'<option value="{escape(value)}">{escape(label)}</option>'
+        for value, label in labels.items()
+    )
     return f'<select name="{name}" aria-label="{name}"><option value="">{every}</option>{options}</select>\n'
 
 
@@ -113,7 +117,7 @@ def _pieces(table: Table) -> Iterator[str]:
         yield "</tr>\n"
     yield "</tbody></table>\n"
     if unmet:
-        yield f"<p>{escape(without(unmet))}</p>\n"
+        yield f"<p>{escape(omitted_scenarios(unmet))}</p>\n"
     yield "</section>\n"
 
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
-from barnabas.experiments.clients.wording import UNJUDGED, cell_text
+from barnabas.experiments.clients.verdict import Word
+from barnabas.experiments.clients.wording import UNEXPECTED, UNJUDGED, cell_text
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
 """The row with the clients' settings."""
-
-PRIVATE: Final = "differs"
-"""The public text of a cell in which a client may have a bug."""
 
 
 class Table(NamedTuple):
@@ -72,16 +70,16 @@ def heading(workload: str) -> str:
     return f"{description[0].upper()}{description[1:]}."
 
 
-def without(unmet: Mapping[str, int]) -> str:
+def omitted_scenarios(unmet: Mapping[str, int]) -> str:
     """Describe the scenarios that have no row.
 
-    >>> without({"clock-skew": 0, "lossy-network": 4})
-    'No client asked what the rules are about of clock-skew. No rule fired of lossy-network in 4 runs.'
+    >>> omitted_scenarios({"clock-skew": 0, "lossy-network": 4})
+    'No client sent requests that match clock-skew. No rule of lossy-network fired in 4 runs.'
     """
     idle = [name for name, runs in unmet.items() if not runs]
-    sentences = [f"No client asked what the rules are about of {', '.join(idle)}."] if idle else []
+    sentences = [f"No client sent requests that match {', '.join(idle)}."] if idle else []
     sentences += [
-        f"No rule fired of {name} in {runs} runs." for name, runs in unmet.items() if runs
+        f"No rule of {name} fired in {runs} runs." for name, runs in unmet.items() if runs
     ]
     return " ".join(sentences)
 
@@ -90,7 +88,7 @@ def _settings(control: Cell | None) -> str:
     return control.trials[0].settings if control is not None and control.trials else ""
 
 
-def counts(cells: Iterable[Cell]) -> Counter[str]:
+def counts(cells: Iterable[Cell]) -> Counter[Word]:
     """Count cells by verdict, except those without faults."""
     return Counter(cell.verdict.word for cell in cells if cell.scenario != CONTROL)
 
@@ -128,7 +126,7 @@ def public(cells: Iterable[Cell]) -> str:
     cells = list(cells)
     private = {cell.name for cell in findings(cells) if cell.verdict.word != "slow"}
     return "\n".join(
-        _tables(cells, lambda cell: PRIVATE if cell.name in private else cell_text(cell))
+        _tables(cells, lambda cell: UNEXPECTED if cell.name in private else cell_text(cell))
     )
 
 
@@ -157,7 +155,7 @@ def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
         yield f"| {' | '.join(columns[0])} |"
         yield "|---" * len(columns[0]) + "|"
         yield from (f"| {' | '.join(line)} |" for line in columns[1:])
-        sentences = [without(table.unmet)] if table.unmet else []
+        sentences = [omitted_scenarios(table.unmet)] if table.unmet else []
         sentences += [
             f"{table.clients[index]} was not run: {reason}." for index, reason in idle.items()
         ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from statistics import median
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from pydantic import field_validator
 
 from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
@@ -31,7 +33,10 @@ Word = Literal[
     "died",
     "not run",
 ]
-"""The verdicts, the harmless first. `not met`: no rule of the scenario fired."""
+"""The verdicts as stored, the harmless first. `not met`: no rule of the scenario fired."""
+
+LABELS: Final[dict[Word, str]] = {"fine": "as expected", "not met": "rule never matched"}
+"""The words of tables for stored verdicts, where they differ. Files may have either."""
 
 SLOW: Final = 5.0
 """Seconds beyond the fault's own length and a run without faults, from which on a client is slow."""
@@ -94,6 +99,12 @@ class Verdict(Settings):
     fault_ms: float = 0
     promised: bool = True
     busy: bool = False
+
+    @field_validator("word", mode="before")
+    @classmethod
+    def _stored(cls, word: Any) -> Any:
+        """Return the stored word for a word of tables."""
+        return next((stored for stored, label in LABELS.items() if label == word), word)
 
 
 def verdict(

@@ -8,28 +8,31 @@ from typing import Final, Literal
 
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.verdict import Word
+from barnabas.experiments.clients.verdict import LABELS, Word
 
 UNJUDGED: Final = ("not met", "not run")
 
+UNEXPECTED: Final = "unexpected"
+"""The text of a cell in which a client broke a promise."""
+
 MEANINGS: Final[dict[Word, str]] = {
-    "fine": "all that was promised, and no more than 5 s beyond the fault's own time",
-    "slow": "the same, later: by so much beyond the fault's own time and a run without faults",
+    "fine": "the client kept its promises, at most 5 s later than the fault itself takes",
+    "slow": "the client kept its promises, but later, by the time in parentheses",
     "duplicates": "a record is in the log, or was read, more than once",
-    "lost": "the log lacks a record that the client said is written",
-    "uncommitted": "brokers lack an offset that the client said is committed",
+    "lost": "the log lacks a record that the client reported as written",
+    "uncommitted": "the brokers lack an offset that the client reported as committed",
     "reordered": "records are in another order than they were sent or written in",
-    "skipped": "a consumer left out records",
-    "aborted seen": "a consumer of committed records was given others",
-    "misplaced": "the log has something else at the offset that the client was told",
-    "phantom": "a consumer was given a record that nobody sent",
-    "failed yet written": "the log has a record of which the client said that it failed",
-    "breaks the protocol": "the client did what the protocol forbids, on exchanges that no rule touched",
-    "fails": "an error came out of the client; `healthy` of the scenario says whether it may",
-    "stuck": "it waited in vain until the run gave up",
-    "died": "its process ended",
-    "not met": "the rules had nothing to do: the cell says nothing",
-    "not run": "the client can't be had or can't do it, or is not fine without any fault",
+    "skipped": "a consumer skipped records",
+    "aborted seen": "a consumer of committed records got others",
+    "misplaced": "the log has something else at the offset that the client reported",
+    "phantom": "a consumer got a record that nobody sent",
+    "failed yet written": "the log has a record that the client reported as failed",
+    "breaks the protocol": "the client violated the protocol, on exchanges that no rule touched",
+    "fails": "the client raised an error; `healthy` of the scenario says whether it should",
+    "stuck": "the client waited until the run's time was up",
+    "died": "the client's process ended",
+    "not met": "no rule fired: the cell shows nothing",
+    "not run": "the client is unavailable, lacks the workload, or fails without faults",
 }
 """The observations that each verdict stands for."""
 
@@ -42,19 +45,35 @@ def cell_text(cell: Cell) -> str:
     >>> cell_text(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
     'duplicates 2 of 3 (not promised)'
     >>> cell_text(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
-    'fails (as it may)'
+    'expected failure'
+    >>> cell_text(Cell(**made, verdict=Verdict(word="slow", times=1, of=3, slower_ms=5000, busy=True)))
+    'slow 1 of 3 (+5.0 s, busy machine)'
+    >>> cell_text(Cell(**made, verdict=Verdict(word="lost", times=3, of=3)))
+    'unexpected: lost'
     """
     verdict = cell.verdict
+    text = word_text(verdict.word)
     if verdict.word in UNJUDGED:
-        return verdict.word
-    text: str = verdict.word
+        return text
+    expected_failure = verdict.word == "fails" and not verdict.promised
+    if expected_failure:
+        text = "expected failure"
+    elif verdict.promised and verdict.word not in ("fine", "slow"):
+        text = f"{UNEXPECTED}: {text}"
     if verdict.times != verdict.of:
         text += f" {verdict.times} of {verdict.of}"
     if verdict.word == "slow":
-        text += f" +{verdict.slower_ms / 1000:.1f} s" + (" (busy machine)" if verdict.busy else "")
-    if verdict.promised:
-        return text
-    return f"{text} (as it may)" if verdict.word == "fails" else f"{text} (not promised)"
+        text += f" (+{verdict.slower_ms / 1000:.1f} s{', busy machine' if verdict.busy else ''})"
+    return text if verdict.promised or expected_failure else f"{text} (not promised)"
+
+
+def word_text(word: Word) -> str:
+    """Return the table's word for a stored verdict.
+
+    >>> word_text("not met"), word_text("lost")
+    ('rule never matched', 'lost')
+    """
+    return LABELS.get(word, word)
 
 
 def colour_class(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:

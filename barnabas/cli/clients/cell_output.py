@@ -20,7 +20,7 @@ from barnabas.experiments.clients.folder import (
     read,
     scenario_of,
 )
-from barnabas.experiments.clients.table import heading, tables, without
+from barnabas.experiments.clients.table import heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import fired
 from barnabas.experiments.clients.trial import CAPTURE
 from barnabas.experiments.clients.wording import cell_text, colour_class, rerun_command, trial_lines
@@ -92,7 +92,7 @@ def print_table(table_cells: Iterable[Cell], output: Output) -> None:
         title = f"{workload}: {heading(workload)}"
         table = Table(title=title, title_justify="left", caption_justify="left")
         if unmet:
-            table.caption = without(unmet)
+            table.caption = omitted_scenarios(unmet)
         for name in ("scenario", *clients):
             table.add_column(Text(printable(name)))
         for name, row in rows:

@@ -20,7 +20,7 @@ from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
-from barnabas.experiments.clients.wording import cell_text
+from barnabas.experiments.clients.wording import cell_text, word_text
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
@@ -233,7 +233,7 @@ def _check_broker(text: str) -> None:
 
 
 def _sum_up(cells: list[Cell], out: Path, output: Output) -> None:
-    totals = ", ".join(f"{count} {word}" for word, count in counts(cells).most_common())
+    totals = ", ".join(f"{count} {word_text(word)}" for word, count in counts(cells).most_common())
     output.note(f"{totals}; `barnabas clients show CELL --out {out}` shows one cell")
     for reason in dict.fromkeys(
         cell.verdict.why for cell in cells if cell.verdict.word == "not run"

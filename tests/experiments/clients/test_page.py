@@ -43,7 +43,7 @@ def test_it_is_filtered_and_followed(tmp_path: Path, scheme: str, width: int) ->
         assert rows.count() == 0
         shown.get_by_label("word").select_option("")
         shown.get_by_label("client").select_option("two@2")
-        shown.get_by_role("link", name="fails").click()
+        shown.get_by_role("link", name="unexpected: fails").click()
         shown.get_by_text("raised X: <img src=x").wait_for()
         assert axe(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -65,7 +65,7 @@ def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) ->
         assert _details(shown) == ["two@2/produce/slow-broker"]
         shown.get_by_label("word").select_option("fine")
         assert _details(shown) == []
-        assert shown.get_by_text("No cell is so.").is_visible()
+        assert shown.get_by_text("No cell matches.").is_visible()
         assert shown.locator("h2:visible").count() == 0
         assert "word=fine" in shown.url
         shown.get_by_label("client").select_option("")
@@ -75,7 +75,7 @@ def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) ->
 def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> None:
     text = page(CELLS, Path("table"))
     assert "Brokers: apache:4.3.1. Clients: one@1, two@2. Trials of a cell: up to 1." in text
-    assert "<dt>fails</dt><dd>an error came out of the client" in text
+    assert "<dt>fails</dt><dd>the client raised an error" in text
     assert 'id="two@2/produce/lossy-network"' not in text
     assert '<a href="table/cells/two%402/produce/slow-broker/0/">' in text
     assert "barnabas decode table/cells/two@2/produce/slow-broker/0/run.pcapng" in text

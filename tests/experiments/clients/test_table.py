@@ -25,7 +25,7 @@ def test_names_and_settings_are_no_markup() -> None:
 def test_a_rule_that_did_not_fire_is_told_apart_from_one_that_is_about_nothing() -> None:
     ran = cell("two@2", "clock-skew", word="not met").model_copy(update={"trials": (CONTROL,) * 2})
     lines = markdown([*CELLS, ran]).splitlines()
-    assert lines[10].endswith("lossy-network. No rule fired of clock-skew in 2 runs.")
+    assert lines[10].endswith("lossy-network. No rule of clock-skew fired in 2 runs.")
 
 
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
@@ -38,12 +38,14 @@ def test_a_row_a_scenario_and_a_column_a_client() -> None:
         "| scenario | one@1 | two@2 |",
         "|---|---|---|",
         "| *asked with* | acks 1 |  |",
-        "| none | fine |  |",
-        "| slow-broker | fine | lost 2 of 3 |",
+        "| none | as expected |  |",
+        "| slow-broker | as expected | unexpected: lost 2 of 3 |",
         "",
-        "No client asked what the rules are about of lossy-network.",
+        "No client sent requests that match lossy-network.",
     ]
-    assert lines[-1] == ("- two@2/produce/slow-broker: lost 2 of 3: 1 acknowledged, &lt;b>\\|gone")
+    assert lines[-1] == (
+        "- two@2/produce/slow-broker: unexpected: lost 2 of 3: 1 acknowledged, &lt;b>\\|gone"
+    )
 
 
 def test_who_could_not_do_anything_is_a_sentence_and_no_column() -> None:
@@ -53,15 +55,15 @@ def test_who_could_not_do_anything_is_a_sentence_and_no_column() -> None:
     ]
     lines = public([*CELLS, *cells]).splitlines()
     assert "| scenario | one@1 | two@2 |" in lines
-    assert "| none | fine |  |" in lines
+    assert "| none | as expected |  |" in lines
     assert lines[-1].endswith(" can't@3 was not run: this library does not offer it.")
 
 
 def test_in_public_it_is_not_said_what_may_be_a_bug() -> None:
     text = public([*CELLS, cell("two@2", "clock-skew", word="duplicates", promised=False, why="x")])
-    assert "| slow-broker | fine | differs |" in text
+    assert "| slow-broker | as expected | unexpected |" in text
     assert "| clock-skew |  | duplicates (not promised) |" in text
-    assert "| lossy-network |  | slow +0.0 s |" in public(
+    assert "| lossy-network |  | slow (+0.0 s) |" in public(
         [cell("two@2", "lossy-network", word="slow"), *CELLS[:3]]
     )
     assert "lost" not in text

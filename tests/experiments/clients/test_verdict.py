@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.verdict import FINDINGS, WORDS, healthy, verdict
+from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, healthy, verdict
 from barnabas.experiments.clients.workloads import find
 from barnabas.experiments.explore.checks import CHECKS
 from barnabas.experiments.explore.finding import Finding
@@ -132,3 +132,10 @@ def test_all_that_checks_find_has_a_word() -> None:
     kinds = {one.__name__.replace("_", " ") for one in CHECKS}
     assert kinds | {"uncommitted"} == set(FINDINGS)
     assert set(FINDINGS.values()) < set(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("word", "stored"), [("as expected", "fine"), ("rule never matched", "not met")]
+)
+def test_words_of_tables_are_read_as_the_stored_ones(word: str, stored: str) -> None:
+    assert Verdict.model_validate({"word": word}).word == stored
