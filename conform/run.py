@@ -53,9 +53,9 @@ class Suite:
     """Why the remaining checks can't run; empty while the broker answers."""
     versions: Versions = field(default_factory=dict)
     """What the broker offers, once `run` has started."""
+    running: set[str] = field(default_factory=set)
+    """The names of the checks that run now."""
     _created: list[tuple[str, str]] = field(default_factory=list)
-    _running: int = 0
-    """Checks that run now."""
     _crashes: int = 0
     """How often the broker went down."""
     _in_flight: int = 0
@@ -136,11 +136,11 @@ class Suite:
         if self.down:
             return Verdict(check.name, "error", self.down)
         begun, crashes = time.monotonic(), self._crashes
-        self._running += 1
+        self.running.add(check.name)
         verdict = await self._checked(number, check)
         if verdict.outcome in ("fail", "error"):
             await self._probe()
-        self._running -= 1
+        self.running.discard(check.name)
         crashed = self._crashes > crashes and verdict.outcome in ("fail", "error")
         if crashed and not alone:
             if self.restart is not None:
@@ -208,7 +208,7 @@ class Suite:
                 await self.offered()
             except CannotRun as problem:
                 self._crashes += 1
-                self._in_flight = self._running
+                self._in_flight = len(self.running)
                 if self.restart is None:
                     self.down = f"the broker no longer answers: {problem}; give --restart COMMAND"
                 else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import Endpoint
@@ -14,6 +15,9 @@ from barnabas.conform.run import CannotRun, Suite
 from barnabas.conform.verdicts import Verdict
 from barnabas.peers.ownership import OPTION, is_loopback
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+SLOW_S: Final = 10.0
+"""After this time, a running check is named in the log."""
 
 
 def own_address(text: str, own: bool) -> Endpoint:
@@ -35,11 +39,34 @@ def run_checks(
     async def run() -> None:
         with counting_bar(output) as progress:
             task = progress.add_task("checks", total=len(checks))
+            naming = asyncio.create_task(_name_slow(suite, output))
             async for verdict in suite.run(checks):
                 add(verdict)
-                progress.advance(task)
+                progress.update(task, advance=1, description=_named(suite.running))
+            naming.cancel()
 
     try:
         asyncio.run(run())
     except CannotRun as problem:
         raise Trouble(f"can't check the broker: {problem}", COULD_NOT_RUN) from None
+
+
+def _named(running: Collection[str]) -> str:
+    """Return the names of some running checks.
+
+    >>> _named({"fetch/woken"}), _named({"a/b", "a/c", "a/d", "a/e"})
+    ('fetch/woken', 'a/b, a/c and 2 more')
+    """
+    first, more = sorted(running)[:2], len(running) - 2
+    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
+
+
+async def _name_slow(suite: Suite, output: Output) -> None:
+    """Print the names of checks that run for long."""
+    earlier: set[str] = set()
+    while True:
+        await asyncio.sleep(SLOW_S)
+        slow = sorted(earlier & suite.running)
+        if slow:
+            output.note(f"running for over {SLOW_S:g} s: {', '.join(slow)}")
+        earlier = set(suite.running)
