@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.conform.broker import Broker
-from barnabas.conform.check import Check, check
+from barnabas.conform.check import SHOULD, Check, check
 from barnabas.conform.connection import SETTLE_S
 from barnabas.conform.consumer_members import (
     CONSUMER,
@@ -262,6 +262,23 @@ async def last_leaves(broker: Broker) -> None:
     (await other.until_assigned(1)).expect(member_epoch=AtLeast(member.epoch + 1))
 
 
+@check(
+    "consumer-group/last-leaves-epochs",
+    "KIP-848; apache/kafka#22045 (KAFKA-20442)",
+    level=SHOULD,
+    needs={**CONSUMER, "ConsumerGroupDescribe": 0},
+    since="4.4.0",
+)
+async def last_leaves_epochs(broker: Broker) -> None:
+    """After the last member has left, the assignment epoch of the group is its group epoch."""
+    topic = await broker.topic()
+    member = await only_consumer(broker, topic, 1)
+    await member.try_heartbeat(member_epoch=LEAVE)
+    response = await member.connection.send("ConsumerGroupDescribe", group_ids=[member.group])
+    group = response.at("groups[0]").expect(error_code="NONE", group_state="Empty")
+    group.expect(assignment_epoch=group["group_epoch"])
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     shared,
     revoke_before_assign,
@@ -277,4 +294,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     static_fenced,
     static_unknown,
     last_leaves,
+    last_leaves_epochs,
 )

@@ -49,6 +49,14 @@ async def just_beyond_end(broker: Broker) -> None:
     (await fetch(broker, topic, 3)).expect(error_code="OFFSET_OUT_OF_RANGE")
 
 
+@check("fetch/limits-zero", "KIP-74", level=SHOULD, needs={"Produce": 3, "Fetch": 4})
+async def limits_zero(broker: Broker) -> None:
+    """The first batch is returned even if max_bytes and partition_max_bytes are 0."""
+    topic = await broker.topic()
+    await produced(broker, topic, "a")
+    expect_values(await fetch(broker, topic, 0, max_bytes=0, partition_max_bytes=0), "a")
+
+
 @check(
     "fetch/start-of-log",
     "KIP-107; UnifiedLog.read",
@@ -150,6 +158,7 @@ async def _join_and_leave(member: Member) -> None:
 CHECKS: Final[tuple[Check, ...]] = (
     message_size_limit,
     just_beyond_end,
+    limits_zero,
     start_of_log,
     delete_just_beyond_end,
     longest_name,

@@ -7,6 +7,7 @@ from typing import Any, Final
 from barnabas.conform.areas.share import JOINS, KIP, READS
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import SHOULD, Check, check
+from barnabas.conform.expectations import AtLeast
 from barnabas.conform.logs import produced
 from barnabas.conform.response import Response
 from barnabas.conform.shares import RELEASE, ShareConsumer, member
@@ -82,8 +83,19 @@ async def alter_offsets(broker: Broker) -> None:
     (await _offset(consumer, topic)).expect(error_code="NONE", start_offset=1)
 
 
+@check("share/rejoin", "KIP-932; apache/kafka#21309 (KAFKA-19233)", needs=JOINS, since="4.3.0")
+async def rejoin(broker: Broker) -> None:
+    """A member that joins again with epoch 0, at whatever epoch it was, gets its partitions."""
+    topics = [await broker.topic(), await broker.topic()]
+    consumer = await member(broker, topics[0])
+    for number in (2, 1, 2):
+        (await consumer.heartbeat(topics=topics[:number])).expect(error_code="NONE")
+    (await consumer.heartbeat(0, topics)).expect(error_code="NONE", member_epoch=AtLeast(1))
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     delivery_limit,
     offsets_of_members,
     alter_offsets,
+    rejoin,
 )

@@ -257,12 +257,22 @@ async def delete_by_id(broker: Broker) -> None:
     needs={"DeleteTopics": 0, "Produce": 3, "Fetch": 4, "CreateTopics": 0},
 )
 async def recreate(broker: Broker) -> None:
-    """A topic that is deleted and created again is empty, and its offsets start at 0."""
+    """A topic that is deleted and created again is empty, and its offsets start at 0.
+
+    Brokers with ZooKeeper delete topics in the background: their names are free some time later.
+    """
     topic = await broker.topic()
     await produced(broker, topic, "a", "b")
     (await delete_topics(broker, topic)).at("responses[0]").expect(error_code="NONE")
     await _gone(broker, topic)
-    await broker.create(topic, 1, {})
+    deadline = await Now() + 5
+    while True:
+        created = (await create_topics(broker, {"name": topic})).at("topics[0]")
+        if created["error_code"] != "TOPIC_ALREADY_EXISTS" or await Now() > deadline:
+            break
+        await Sleep(0.1)
+    created.expect(error_code="NONE")
+    await broker.wait_served(topic)
     (await fetch(broker, topic, 0, max_wait_ms=0)).expect(error_code="NONE", high_watermark=0)
     if await produced(broker, topic, "c") != 0:
         raise (await fetch(broker, topic, 0)).failed(

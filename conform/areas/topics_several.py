@@ -189,6 +189,55 @@ async def metadata_partial_failure(broker: Broker) -> None:
     expect_errors(response, "topics", expected)
 
 
+async def _reassign(broker: Broker, topic: str, replicas: list[int] | None) -> Response:
+    """Send AlterPartitionReassignments of partition 0; return the partition's part of the response."""
+    rows = [{"partition_index": 0, "replicas": replicas}]
+    response = await broker.send(
+        "AlterPartitionReassignments",
+        timeout_ms=10_000,
+        allow_replication_factor_change=True,
+        topics=[{"name": topic, "partitions": rows}],
+    )
+    return response.expect(error_code="NONE").at("responses[0].partitions[0]")
+
+
+REASSIGNS: Final = {"AlterPartitionReassignments": 0, **CREATES}
+
+
+@check("topics/reassign-unknown", "KIP-455", needs=REASSIGNS)
+async def reassign_unknown(broker: Broker) -> None:
+    """A reassignment of an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
+    part = await _reassign(broker, broker.name("topic"), None)
+    part.expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
+
+
+@check("topics/reassign-cancel-none", "KIP-455", needs=REASSIGNS)
+async def reassign_cancel_none(broker: Broker) -> None:
+    """Canceling a reassignment that does not exist gets NO_REASSIGNMENT_IN_PROGRESS."""
+    part = await _reassign(broker, await broker.topic(), None)
+    part.expect(error_code="NO_REASSIGNMENT_IN_PROGRESS")
+
+
+@check("topics/reassign-nobody", "KIP-455", needs=REASSIGNS)
+async def reassign_nobody(broker: Broker) -> None:
+    """A reassignment to an unknown broker gets INVALID_REPLICA_ASSIGNMENT."""
+    part = await _reassign(broker, await broker.topic(), [NOBODY])
+    part.expect(error_code="INVALID_REPLICA_ASSIGNMENT")
+
+
+@check("topics/elect-unknown", "KIP-460", needs={"ElectLeaders": 0, "CreateTopics": 0})
+async def elect_unknown(broker: Broker) -> None:
+    """Electing a leader of an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
+    response = await broker.send(
+        "ElectLeaders",
+        election_type=0,
+        topic_partitions=[{"topic": broker.name("topic"), "partitions": [0]}],
+        timeout_ms=10_000,
+    )
+    part = response.at("replica_election_results[0].partition_result[0]")
+    part.expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     create_several,
     create_zero_replicas,
@@ -203,4 +252,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     partitions_assigned,
     partitions_twice_in_request,
     metadata_partial_failure,
+    reassign_unknown,
+    reassign_cancel_none,
+    reassign_nobody,
+    elect_unknown,
 )

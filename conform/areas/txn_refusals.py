@@ -8,6 +8,7 @@ from barnabas.conform.areas.isolation import COMMITTED, OFFSETS
 from barnabas.conform.areas.txn import FENCED, NEEDS, REFUSED
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import SHOULD, Check, check
+from barnabas.conform.commits import as_member
 from barnabas.conform.expectations import Not
 from barnabas.conform.groups import MEMBERS, only_member
 from barnabas.conform.logs import TIME_MS, batch, fetch, produce, produced
@@ -123,10 +124,10 @@ async def offsets_old_generation(broker: Broker) -> None:
     topic, group = await broker.topic(), broker.name("group")
     member = await only_member(broker, group)
     made = await producer(broker)
-    as_member = {"member_id": member.id, "generation_id_or_member_epoch": member.generation}
-    (await made.commit_offset(group, topic, 5, **as_member)).expect(error_code="NONE")
-    as_member["generation_id_or_member_epoch"] += 7
-    part = await made.commit_offset(group, topic, 6, **as_member)
+    current = await made.commit_offset(group, topic, 5, **as_member(member))
+    current.expect(error_code="NONE")
+    member.generation += 7
+    part = await made.commit_offset(group, topic, 6, **as_member(member))
     part.expect(error_code="ILLEGAL_GENERATION")
 
 

@@ -87,6 +87,7 @@ _DELETED: Final = partial(replaced, "DeleteGroups", "results[*].error_code")
 
 _ADMIN: Final[dict[str, Wrong]] = {
     "consumer-group/describe": _DESCRIBE("groups[*].assignment_epoch", AtLeast(1), 0),
+    "consumer-group/last-leaves-epochs": _DESCRIBE("groups[*].assignment_epoch", AtLeast(1), 0),
     "consumer-group/describe-member-type": _DESCRIBE("groups[*].members[*].member_type", 1, 0),
     "consumer-group/describe-unknown": _DESCRIBE(
         "groups[*].error_code", "GROUP_ID_NOT_FOUND", "NONE"

@@ -156,5 +156,6 @@ WRONG: Final[dict[str, Wrong]] = {
     ),
     "fetch/just-beyond-end": fetched(1, error_code="NONE"),
     "fetch/start-of-log": fetched(1, error_code="NONE"),
+    "fetch/limits-zero": fetched(0, records=b""),
 }
 """Check -> a response with a violation."""

@@ -39,4 +39,5 @@ WRONG: Final[dict[str, Wrong]] = {
     "share/alter-offsets": with_fields(
         "DescribeShareGroupOffsets", 0, {"groups[0].topics[0].partitions[0].start_offset": 0}
     ),
+    "share/rejoin": with_fields(BEAT, -1, {"error_code": "FENCED_MEMBER_EPOCH"}),
 }

@@ -98,4 +98,16 @@ WRONG: Final[dict[str, Wrong]] = {
     "topics/partitions-twice-in-request": with_fields(
         "CreatePartitions", 0, {"results[0].error_code": "NONE"}
     ),
+    "topics/reassign-unknown": with_fields(
+        "AlterPartitionReassignments", 0, {"responses[0].partitions[0].error_code": "NONE"}
+    ),
+    "topics/reassign-cancel-none": with_fields(
+        "AlterPartitionReassignments", 0, {"responses[0].partitions[0].error_code": "NONE"}
+    ),
+    "topics/reassign-nobody": with_fields(
+        "AlterPartitionReassignments", 0, {"responses[0].partitions[0].error_code": "NONE"}
+    ),
+    "topics/elect-unknown": with_fields(
+        "ElectLeaders", 0, {"replica_election_results[0].partition_result[0].error_code": "NONE"}
+    ),
 }
