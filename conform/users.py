@@ -22,6 +22,8 @@ ITERATIONS: Final = 4096
 PASSWORD: Final = "barnabas"  # noqa: S105  # of users that exist during one check
 SALT: Final = b"salt of a check"
 
+REFUSED: Final = "SASL_AUTHENTICATION_FAILED"
+
 USERS: Final = {"SaslHandshake": 1, "SaslAuthenticate": 0, "AlterUserScramCredentials": 0}
 """What checks with users of their own need."""
 
@@ -97,3 +99,14 @@ async def logged_in(broker: Broker, credentials: Credentials) -> tuple[Connectio
         if response["error_code"] == "NONE" or await Now() > deadline:
             return connection, response.expect(error_code="NONE")
         await Sleep(0.1)
+
+
+async def expect_login(connection: Connection) -> None:
+    """Expect that a connection has logged in: the broker answers Metadata. Raises Failed."""
+    await connection.send("Metadata", topics=[], allow_auto_topic_creation=False)
+
+
+async def expect_refused(connection: Connection, response: Response) -> None:
+    """Expect that a login failed, and that the broker closes the connection. Raises Failed."""
+    response.expect(error_code=REFUSED)
+    await connection.expect_closed()

@@ -1,4 +1,4 @@
-"""SASL: mechanisms, logins by PLAIN and SCRAM, requests before the login, the end of a session."""
+"""SASL: mechanisms, logins by PLAIN and SCRAM, requests before the login."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from barnabas.conform.broker import Broker
-from barnabas.conform.check import INFO, SHOULD, Check, check
+from barnabas.conform.check import SHOULD, Check, check
 from barnabas.conform.connection import SETTLE_S, TIMEOUT_S, Connection
-from barnabas.conform.expectations import AtLeast, Not
 from barnabas.conform.operations import Now, Read, Sleep
-from barnabas.conform.response import Response
 from barnabas.conform.users import (
+    REFUSED,
     USERS,
+    expect_login,
+    expect_refused,
     handshake,
     log_in,
     logged_in,
@@ -22,29 +23,12 @@ from barnabas.conform.users import (
     without_login,
 )
 from barnabas.conform.verdicts import Failed, Skipped
-from barnabas.peers.replay.authentication import Credentials, tokens_of
+from barnabas.peers.replay.authentication import tokens_of
 
 SASL: Final = {"SaslHandshake": 1, "SaslAuthenticate": 0}
-SESSIONS: Final = {"SaslHandshake": 1, "SaslAuthenticate": 1}
-
-SESSION_S: Final = 20.0
-"""Longer sessions are not waited for."""
 
 WRONG: Final = "wrong"
 """The password of no user."""
-
-REFUSED: Final = "SASL_AUTHENTICATION_FAILED"
-
-
-async def _serves(connection: Connection) -> None:
-    """Expect that a connection is authenticated: it answers Metadata."""
-    await connection.send("Metadata", topics=[], allow_auto_topic_creation=False)
-
-
-async def _refused(connection: Connection, response: Response) -> None:
-    """Expect an error of authentication, after which the broker closes the connection."""
-    response.expect(error_code=REFUSED)
-    await connection.expect_closed()
 
 
 async def _plain(broker: Broker) -> Connection:
@@ -144,7 +128,7 @@ async def login(broker: Broker) -> None:
     """The right password gets NONE, and then requests are answered."""
     connection, response = await logged_in(broker, broker.credentials)
     response.expect(error_code="NONE")
-    await _serves(connection)
+    await expect_login(connection)
 
 
 @check("sasl/password-wrong", "KIP-152", needs=SASL)
@@ -152,7 +136,7 @@ async def password_wrong(broker: Broker) -> None:
     """A wrong password gets SASL_AUTHENTICATION_FAILED; then the broker closes the connection."""
     connection = await unauthenticated(broker)
     credentials = replace(broker.credentials, password=WRONG)
-    await _refused(connection, await log_in(broker, connection, credentials))
+    await expect_refused(connection, await log_in(broker, connection, credentials))
 
 
 @check("sasl/user-unknown", "SaslServerAuthenticator", level=SHOULD, needs=SASL)
@@ -173,14 +157,14 @@ async def plain_empty(broker: Broker) -> None:
     """An empty user name of PLAIN gets SASL_AUTHENTICATION_FAILED."""
     connection = await _plain(broker)
     response = await connection.send("SaslAuthenticate", auth_bytes=b"\0\0password")
-    await _refused(connection, response)
+    await expect_refused(connection, response)
 
 
 @check("sasl/plain-unreadable", "RFC 4616", needs=SASL)
 async def plain_unreadable(broker: Broker) -> None:
     """A token of PLAIN without separators gets SASL_AUTHENTICATION_FAILED."""
     connection = await _plain(broker)
-    await _refused(connection, await connection.send("SaslAuthenticate", auth_bytes=b"user"))
+    await expect_refused(connection, await connection.send("SaslAuthenticate", auth_bytes=b"user"))
 
 
 @check("sasl/plain-other-identity", "RFC 4616, PlainSaslServer", needs=SASL)
@@ -190,7 +174,7 @@ async def plain_other_identity(broker: Broker) -> None:
     if broker.credentials.mechanism != "PLAIN":
         raise Skipped("the run does not log in by PLAIN")
     token = b"another" + next(tokens_of(broker.credentials, ""))
-    await _refused(connection, await connection.send("SaslAuthenticate", auth_bytes=token))
+    await expect_refused(connection, await connection.send("SaslAuthenticate", auth_bytes=token))
 
 
 @check("sasl/handshake-v0", "KIP-43", needs={**SASL, "SaslHandshake": 0})
@@ -211,17 +195,17 @@ async def handshake_v0(broker: Broker) -> None:
                 raise Failed("connection", "a token", "closed")
             token = tokens.send(answer)
     except StopIteration:
-        await _serves(connection)
+        await expect_login(connection)
 
 
 async def _scram(broker: Broker, mechanism: str) -> None:
     """Log in by SCRAM as a user of the check, whose wrong password is refused."""
     user = await new_user(broker, mechanism)
     connection, _ = await logged_in(broker, user)
-    await _serves(connection)
+    await expect_login(connection)
     connection = await unauthenticated(broker)
     response = await log_in(broker, connection, replace(user, password=WRONG))
-    await _refused(connection, response)
+    await expect_refused(connection, response)
 
 
 @check("sasl/scram-256", "RFC 5802, RFC 7677, KIP-84", needs=USERS)
@@ -251,58 +235,7 @@ async def scram_deleted(broker: Broker) -> None:
         if response["error_code"] == REFUSED or await Now() > deadline:
             break
         await Sleep(0.1)
-    await _refused(connection, response)
-
-
-async def _session(broker: Broker, user: Credentials) -> tuple[Connection, float]:
-    """Return a connection with a session that ends soon, and its lifetime in seconds."""
-    connection, response = await logged_in(broker, user)
-    seconds = response["session_lifetime_ms"] / 1000
-    if not 0 < seconds <= SESSION_S:
-        limit = f"{seconds:g} s" if seconds else "unlimited"
-        raise Skipped(f"sessions are {limit}: set connections.max.reauth.ms to 15000")
-    return connection, seconds
-
-
-@check("sasl/session-expired", "KIP-368", needs=SESSIONS)
-async def session_expired(broker: Broker) -> None:
-    """A request after the end of the session is not answered: the broker closes the connection."""
-    connection, seconds = await _session(broker, broker.credentials)
-    await _serves(connection)
-    await Sleep(seconds + 0.5)
-    await connection.write("Metadata", topics=[], allow_auto_topic_creation=False)
-    await connection.expect_closed()
-
-
-@check("sasl/session-renewed", "KIP-368", needs=SESSIONS)
-async def session_renewed(broker: Broker) -> None:
-    """A new login before the end of the session lets the connection go on."""
-    connection, seconds = await _session(broker, broker.credentials)
-    await Sleep(seconds * 0.7)
-    response = await log_in(broker, connection, broker.credentials)
-    response.expect(error_code="NONE", session_lifetime_ms=AtLeast(1))
-    await Sleep(seconds * 0.7)
-    await _serves(connection)
-
-
-@check("sasl/session-other-user", "KIP-368", needs={**USERS, "SaslAuthenticate": 1})
-async def session_other_user(broker: Broker) -> None:
-    """A new login as another user gets SASL_AUTHENTICATION_FAILED; then the broker closes the connection."""
-    first, second = await new_user(broker), await new_user(broker)
-    await logged_in(broker, second)
-    connection, _ = await _session(broker, first)
-    await _refused(connection, await log_in(broker, connection, second))
-
-
-@check("sasl/session-unlimited", "KIP-368", level=INFO, needs=SESSIONS)
-async def session_unlimited(broker: Broker) -> None:
-    """If sessions have no end, a second handshake gets an error, and the connection goes on."""
-    connection, response = await logged_in(broker, broker.credentials)
-    if response["session_lifetime_ms"]:
-        raise Skipped("sessions end after a time")
-    response = await handshake(connection, broker.credentials.mechanism)
-    response.expect(error_code=Not("NONE"))
-    await _serves(connection)
+    await expect_refused(connection, response)
 
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -325,8 +258,4 @@ CHECKS: Final[tuple[Check, ...]] = (
     scram_256,
     scram_512,
     scram_deleted,
-    session_expired,
-    session_renewed,
-    session_other_user,
-    session_unlimited,
 )
