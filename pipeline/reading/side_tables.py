@@ -61,14 +61,14 @@ CONNECTIONS: Final = (
     Column("reset", "boolean", "whether it was reset; null: it was not closed"),
     Column("whole", "boolean", "whether the capture has its beginning"),
     Column("broker", "int", "node id of the broker, if the capture itself names it"),
-    Column("said", "string", "what a capture by barnabas notes about it, as JSON"),
+    Column("said", "string", "what a capture of the proxy notes about it, as JSON"),
 )
 """One row a connection."""
 
 NOTES: Final = (
     Column("capture", "string", "name of the capture"),
     Column("ts", "timestamp", "when; null: not known"),
-    Column("kind", "string", "section (notes of a capture by barnabas about itself), scenario, "
+    Column("kind", "string", "section (notes of the proxy's capture about itself), scenario, "
         "lost, text ..."),
     Column("said", "string", "the remark, as JSON: a scenario, what the writer lost ..."),
 )  # fmt: skip

@@ -45,7 +45,7 @@ FRAMES: Final = (
     ),
     Column("partner_packet", "bigint", "number of the packet with the partner's last byte; or null"),
     Column("undecodable", "string", "why it can't be decoded; empty: it can; null: not tried"),
-    Column("said", "string", "what a capture by barnabas notes about it, as JSON; or null"),
+    Column("said", "string", "what a capture of the proxy notes about it, as JSON; or null"),
 )  # fmt: skip
 """One row a frame."""
 

@@ -79,8 +79,8 @@ DialectName = Annotated[
         "--dialect",
         "--draft",
         metavar="NAME",
-        help="Read the capture as this dialect, see `barnabas spec list --dialects`. Captures by "
-        "barnabas name theirs.",
+        help="Read the capture as this dialect, see `barnabas spec list --dialects`. Captures of "
+        "the proxy name theirs.",
     ),
 ]
 

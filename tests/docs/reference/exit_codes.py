@@ -7,38 +7,53 @@ from tests.docs.reference.markdown import page, table
 
 _INTERRUPTED = 130
 
+_FINDINGS = (
+    ("`demo`", "a claim of the demo is false"),
+    ("`decode`", "a frame given as hex can't be decoded"),
+    ("`check`, `analyze`, `explore`", "a problem in the capture or the program"),
+    ("`conform`", "the broker fails a check"),
+    ("`rehearse --check`", "a decision differs from the recorded one"),
+    ("`diff`", "the captures differ"),
+    ("`grep`", "the text was not found"),
+    ("`replay`", "a response differs"),
+    ("`serve`", "a client sent a request that was not recorded"),
+    ("`scenario check --strict`", "a rule or a fault does nothing"),
+    ("`fuzz run`, `fuzz report`", "there is a finding"),
+    ("`fuzz replay`", "the finding was reproduced, or something else is wrong"),
+    ("`fuzz states`", "a state machine has a deviation"),
+    ("`fuzz bisect`", "a release shows the finding"),
+    ("`clients run`, `clients rerun`", "a cell is unexpected"),
+    ("`clients do`", "the client raised an error"),
+)
+
 
 def exit_codes() -> str:
     """The page."""
     rows = (
-        (FINE, "fine"),
-        (FINDINGS, "there are findings: see below"),
+        (FINE, "success: nothing was found"),
+        (FINDINGS, "findings: see the table below"),
         (
             MISUSE,
-            "misuse: a wrong option or scenario, a port in use, a file that is no capture or "
-            "is damaged; one that ends early is read to its end, and that is said",
+            "misuse: a wrong option or scenario, a port in use, a damaged file, a file that is not a "
+            "capture (a capture that ends early is read, with a warning)",
         ),
         (
             COULD_NOT_RUN,
-            "the command could not run: no Java, no broker, no space, a check of yours that raises, "
-            "a database of findings that is none or is damaged",
+            "the command could not run: no Java, no broker, no disk space, an exception in a check of "
+            "yours, a damaged database of findings",
         ),
         (
             _INTERRUPTED,
-            "interrupted by Ctrl-C; a `fuzz run` with findings ends with 1, and what runs until Ctrl-C "
-            "(`proxy`, `peers start`, `analyze --follow`) as without",
+            "interrupted by Ctrl-C. Exceptions: `fuzz run` with findings exits with 1; commands that run "
+            "until Ctrl-C (`proxy`, `peers start`, `analyze --follow`) exit with 0, or "
+            "with 1 if there are findings",
         ),
     )
     return page(
         "Exit codes",
         "Errors are one line on stderr that says what to do. All commands use these codes:",
         table(("code", "meaning"), ((str(code), what) for code, what in rows)),
-        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't read; a "
-        "decision that `rehearse --check` finds different; what `check`, `analyze`, `explore`, `fuzz run` "
-        "or `fuzz report` finds wrong; what `fuzz replay` finds wrong again, or anew; what `fuzz states` "
-        "finds wrong, and a finding that `fuzz bisect` sees on some release; captures that differ in "
-        "`diff`; text that `grep` does not find; an answer that differs in `replay`; a request that `serve` "
-        "has no answer to; a rule that does nothing with `scenario check --strict`; a client that does "
-        "something else than it promises in `clients run` and `clients rerun`; one that raises an error in "
-        "`clients do`. Notes of `check` and `analyze` are no findings.",
+        "Exit code 1 means:",
+        table(("command", "finding"), _FINDINGS),
+        "Notes of `check` and `analyze` do not change the exit code.",
     )
