@@ -120,8 +120,9 @@ rediscover-behaviour: $(VENV)/.stamp-test
 docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/mkdocs build --quiet --strict
-	@if command -v chromium >/dev/null; then $(BIN)/python -m tests.docs.pictures build/docs/pictures; \
-	  else echo "chromium is not on the path: the pictures are kept as they are"; fi
+	@if command -v chromium >/dev/null && script --version >/dev/null 2>&1; then \
+	  $(BIN)/python -m tests.docs.pictures build/docs/pictures; \
+	  else echo "no chromium, or no script of util-linux, on the path: the pictures are kept as they are"; fi
 	@echo "open build/docs/index.html"
 
 pictures: $(VENV)/.stamp-test
