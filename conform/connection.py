@@ -114,7 +114,9 @@ class Connection:
             "client_id": CLIENT_ID,
             **header,
         }
-        frame = REQUEST_HEADER.codec(request_header_version(key, version)).encode(fields) + body
+        header_version = request_header_version(key, version)
+        kept = prune(fields, REQUEST_HEADER.layout(header_version))  # version 0 has no client id
+        frame = REQUEST_HEADER.codec(header_version).encode(kept) + body
         response_version = version if answered_in is None else answered_in
         request = Request(api, response_version, correlation_id, frame)
         self._in_flight.append(request)

@@ -25,8 +25,10 @@ class Answers:
         self._response = b""
 
     def run(self, check: Check) -> None:
-        broker = Broker({check.each: api(check.each).versions}, "served")
-        drive(broker.run(check.run), self._perform)
+        oldest, newest = api(check.each).versions
+        for version in range(oldest, newest + 1):
+            broker = Broker({check.each: (version, version)}, "served")
+            drive(broker.run(check.run), self._perform)
 
     def _perform(self, operation: Operation[Any]) -> Any:
         match operation:
