@@ -25,6 +25,20 @@ OF_TOPIC: Final = 1
 DEFAULT: Final = 5
 """Sources of a config (DescribeConfigsResponse.ConfigSource)."""
 
+DEFAULTS: Final = {
+    "cleanup.policy": "delete",
+    "compression.type": "producer",
+    "delete.retention.ms": "86400000",
+    "max.message.bytes": "1048588",
+    "message.timestamp.type": "CreateTime",
+    "min.insync.replicas": "1",
+    "retention.bytes": "-1",
+    "segment.bytes": "1073741824",
+}
+"""Values of configs that Kafka's documentation gives as defaults."""
+
+REFUSED: Final = OneOf("INVALID_CONFIG", "INVALID_REQUEST")
+
 
 @check("configs/sources", "KIP-226", needs={**NEEDS, "DescribeConfigs": 1})
 async def sources(broker: Broker) -> None:
@@ -33,6 +47,14 @@ async def sources(broker: Broker) -> None:
     described = await describe(broker, topic, ["max.message.bytes", "segment.jitter.ms"])
     config_named(described, "max.message.bytes").expect(config_source=OF_TOPIC)
     config_named(described, "segment.jitter.ms").expect(config_source=DEFAULT)
+
+
+@check("configs/defaults", "TopicConfig", level=SHOULD, needs=NEEDS)
+async def defaults(broker: Broker) -> None:
+    """Configs of a topic that sets none have the defaults of Kafka's documentation."""
+    described = await describe(broker, await broker.topic(), list(DEFAULTS))
+    for name, value in DEFAULTS.items():
+        config_named(described, name).expect(value=value)
 
 
 @check("configs/describe-several", "DescribeConfigsResponse.json", needs=NEEDS)
@@ -79,9 +101,6 @@ async def alter_several(broker: Broker) -> None:
     if received != expected:
         raise response.failed("responses", f"{expected}", f"{received}")
     await becomes(broker, topic, "retention.ms", "123456789")
-
-
-REFUSED: Final = OneOf("INVALID_CONFIG", "INVALID_REQUEST")
 
 
 @check("configs/unknown-name", "LogConfig.validate", level=SHOULD, needs=CHANGES)
@@ -132,6 +151,7 @@ async def takes_effect(broker: Broker) -> None:
 
 CHECKS: Final[tuple[Check, ...]] = (
     sources,
+    defaults,
     describe_several,
     alter_several,
     unknown_name,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.conform.broker import Broker
-from barnabas.conform.check import Check, check
+from barnabas.conform.check import SHOULD, Check, check
 from barnabas.conform.commits import COMMITS, commit, committed
 from barnabas.conform.expectations import Not, OneOf
 from barnabas.conform.groups import MEMBERS, new_member, only_member
@@ -200,6 +200,16 @@ async def list_states(broker: Broker) -> None:
     await not_listed(broker, group, states_filter=["Empty"])
 
 
+@check("group/list-unknown-state", "KIP-518", level=SHOULD, needs={**LISTED, "ListGroups": 4})
+async def list_unknown_state(broker: Broker) -> None:
+    """ListGroups with a filter that is no state has no groups."""
+    member = await only_member(broker, broker.name("group"))
+    response = await member.connection.send(
+        "ListGroups", states_filter=["NoSuchState"], types_filter=[]
+    )
+    response.expect(error_code="NONE", groups=[])
+
+
 @check(
     "group/list-types",
     "KIP-848",
@@ -284,6 +294,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     describe_several,
     list_all,
     list_states,
+    list_unknown_state,
     list_types,
     delete_empty,
     delete_non_empty,

@@ -19,6 +19,9 @@ LONGEST_NAME: Final = 249
 LARGEST_METADATA: Final = 4096
 """Bytes of the largest metadata of a commit (offset.metadata.max.bytes, by default)."""
 
+LARGEST_BATCH: Final = 1_048_588
+"""Bytes of the largest batch, by default (max.message.bytes)."""
+
 LONGEST_TRANSACTION_MS: Final = 900_000
 """The default of transaction.max.timeout.ms."""
 
@@ -38,6 +41,34 @@ async def message_size_limit(broker: Broker) -> None:
     (await produce(broker, topic, largest)).expect(error_code="NONE")
     (await produce(broker, topic, larger)).expect(error_code="MESSAGE_TOO_LARGE")
     await expect_log(broker, topic, "x" * 500)
+
+
+@check(
+    "produce/default-size-limit",
+    "TopicConfig.MAX_MESSAGE_BYTES",
+    level=SHOULD,
+    needs={"Produce": 3},
+)
+async def default_size_limit(broker: Broker) -> None:
+    """A batch of 1,048,588 bytes is stored by default, and a larger one gets MESSAGE_TOO_LARGE."""
+    topic = await broker.topic()
+    value = "x" * (LARGEST_BATCH - len(batch("x" * 1_000_000)) + 1_000_000)
+    (await produce(broker, topic, batch(value))).expect(error_code="NONE")
+    response = await produce(broker, topic, batch(f"{value}x"))
+    response.expect(error_code="MESSAGE_TOO_LARGE")
+
+
+@check(
+    "produce/compressed-size-limit",
+    "TopicConfig.MAX_MESSAGE_BYTES",
+    needs={"Produce": 3, "Fetch": 4, "CreateTopics": 0},
+)
+async def compressed_size_limit(broker: Broker) -> None:
+    """The limit max.message.bytes applies to the compressed batch, not to its records."""
+    topic = await broker.topic(max_message_bytes="1000")
+    data = batch("x" * 5000, compression="gzip")
+    (await produce(broker, topic, data)).expect(error_code="NONE")
+    await expect_log(broker, topic, "x" * 5000)
 
 
 @check("fetch/just-beyond-end", "UnifiedLog.read", needs={"Produce": 3, "Fetch": 4})
@@ -157,6 +188,8 @@ async def _join_and_leave(member: Member) -> None:
 
 CHECKS: Final[tuple[Check, ...]] = (
     message_size_limit,
+    default_size_limit,
+    compressed_size_limit,
     just_beyond_end,
     limits_zero,
     start_of_log,

@@ -93,6 +93,13 @@ async def fetch_all(broker: Broker) -> None:
     _expect_offsets(fetched, (0, 5), (2, 7))
 
 
+@check("offset-fetch/unknown-group", "KIP-88", level=SHOULD, needs={"OffsetFetch": 2})
+async def unknown_group(broker: Broker) -> None:
+    """An unknown group has no committed offsets, and no error."""
+    fetched = await fetch_offsets(broker, broker.name("group"), None)
+    fetched.expect(error_code="NONE", topics=[])
+
+
 @check(
     "offset-fetch/no-duplicates",
     "redpanda#8689",
@@ -271,6 +278,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     no_offset_metadata,
     each_version,
     fetch_all,
+    unknown_group,
     no_duplicates,
     each_partition,
     empty,

@@ -15,6 +15,7 @@ from barnabas.conform.logs import (
     usable_version,
 )
 from barnabas.conform.offsets import EARLIEST, MAX_TIMESTAMP, list_offsets
+from barnabas.conform.partitions import parts
 
 
 @check(
@@ -74,6 +75,26 @@ async def unknown_special(broker: Broker) -> None:
     (await list_offsets(broker, topic, -99)).expect(error_code="UNSUPPORTED_VERSION")
 
 
+@check("offsets/partial-failure", "ListOffsetsResponse.json", needs=NEEDS)
+async def partial_failure(broker: Broker) -> None:
+    """An unknown partition does not keep ListOffsets from listing the others of a request."""
+    topic = await timed_topic(broker)
+    rows = [
+        {"partition_index": index, "current_leader_epoch": -1, "timestamp": EARLIEST}
+        for index in (99, 0)
+    ]
+    response = await (await broker.leader(topic)).send(
+        "ListOffsets",
+        broker.version("ListOffsets", 1),
+        replica_id=-1,
+        topics=[{"name": topic, "partitions": rows}],
+        timeout_ms=5_000,
+    )
+    listed = parts(response.at("topics[0]"), "partitions", "partition_index")
+    listed[99].expect(error_code="UNKNOWN_TOPIC_OR_PARTITION")
+    listed[0].expect(error_code="NONE", offset=0)
+
+
 @check("offsets/earliest-while-producing", "KIP-79; streamnative/kop#1512", needs=NEEDS)
 async def earliest_while_producing(broker: Broker) -> None:
     """Timestamp -2 gets offset 0 while records are produced to a new topic."""
@@ -96,5 +117,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     max_timestamp_twice,
     no_record_no_epoch,
     unknown_special,
+    partial_failure,
     earliest_while_producing,
 )

@@ -122,6 +122,16 @@ async def wrong_epoch(broker: Broker) -> None:
     refused.expect(error_code="INVALID_FETCH_SESSION_EPOCH", responses=[])
 
 
+@check("session/epoch-again", "KIP-227", needs=NEEDS)
+async def epoch_again(broker: Broker) -> None:
+    """An incremental Fetch that repeats the previous epoch gets INVALID_FETCH_SESSION_EPOCH."""
+    topic = await broker.topic()
+    session = await open_session(broker, topic, await broker.leader(topic), {0: 0})
+    (await session.fetch({})).expect(error_code="NONE")
+    refused = await session.fetch({}, epoch=session.epoch - 1)
+    refused.expect(error_code="INVALID_FETCH_SESSION_EPOCH", responses=[])
+
+
 @check("session/unknown", "KIP-227", needs=NEEDS)
 async def unknown(broker: Broker) -> None:
     """An incremental Fetch of an unknown session gets FETCH_SESSION_ID_NOT_FOUND."""
@@ -241,6 +251,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     added,
     forgotten,
     wrong_epoch,
+    epoch_again,
     unknown,
     closed,
     replaced,

@@ -117,4 +117,7 @@ WRONG: Final[dict[str, Wrong]] = {
     "offset-delete/unknown-partition": delete_error("UNKNOWN_TOPIC_OR_PARTITION"),
     "offset-delete/nothing-committed": delete_error("NONE", "UNKNOWN_TOPIC_OR_PARTITION"),
     "commit/largest-metadata": commit_error("OFFSET_METADATA_TOO_LARGE"),
+    "offset-fetch/unknown-group": replaced(
+        "OffsetFetch", "groups[*].error_code", "NONE", "GROUP_ID_NOT_FOUND"
+    ),
 }

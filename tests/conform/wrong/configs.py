@@ -80,4 +80,5 @@ WRONG: Final[dict[str, Wrong]] = {
     "configs/takes-effect": with_fields(
         "Produce", -1, {"responses[0].partition_responses[0].error_code": "INVALID_RECORD"}
     ),
+    "configs/defaults": with_fields("DescribeConfigs", 0, {"results[0].configs[0].value": "1"}),
 }

@@ -157,5 +157,6 @@ WRONG: Final[dict[str, Wrong]] = {
     "fetch/just-beyond-end": fetched(1, error_code="NONE"),
     "fetch/start-of-log": fetched(1, error_code="NONE"),
     "fetch/limits-zero": fetched(0, records=b""),
+    "session/epoch-again": with_fields("Fetch", 2, {"error_code": "NONE"}),
 }
 """Check -> a response with a violation."""

@@ -136,6 +136,7 @@ _ADMIN: Final[dict[str, Wrong]] = {
     "group/list-states": _listed("group-list-states"),
     "group/list-types": _listed("group-list-types"),
     "group/delete": replaced("OffsetFetch", _OFFSET, -1, 5),
+    "group/list-unknown-state": _listed("group-list-states"),
     "group/delete-non-empty": replaced(
         "DeleteGroups", "results[*].error_code", "NON_EMPTY_GROUP", "NONE"
     ),

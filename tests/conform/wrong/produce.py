@@ -161,5 +161,7 @@ WRONG: Final[dict[str, Wrong]] = {
     ),
     "idempotence/two-producers": produced(3, base_offset=4),
     "produce/message-size-limit": produced(0, error_code="MESSAGE_TOO_LARGE"),
+    "produce/default-size-limit": produced(1, error_code="NONE"),
+    "produce/compressed-size-limit": produced(0, error_code="MESSAGE_TOO_LARGE"),
 }
 """Check -> a response with a violation."""
