@@ -165,7 +165,7 @@ def demo_command(
         ),
     ] = None,
 ) -> int:
-    """Show what it does: an embedded cluster, real clients, a scenario, a capture."""
+    """Show barnabas at work: an embedded cluster, real clients, a scenario, a capture."""
     if web is not None:
         from barnabas.addresses import parse_address
         from barnabas.cli.demo.live import live_demo

@@ -44,14 +44,16 @@ def peers_consume(
         str, typer.Argument(metavar="DESIGN", help="rewrite or central: what the brokers speak.")
     ],
     bootstrap: Servers,
-    group: Annotated[str, typer.Option("--group", "-g", metavar="NAME", help="Its group.")],
+    group: Annotated[
+        str, typer.Option("--group", "-g", metavar="NAME", help="The consumer group.")
+    ],
     topic: Topic,
     as_json: JsonLines = False,
 ) -> None:
     """Consume a topic as one of a group, and print records until Ctrl-C.
 
-    On stderr: which partitions it starts and stops to fetch, and why. A topic that the brokers lack is said
-    and waited for; brokers of another design end it, with exit code 3.
+    Stderr shows which partitions it starts and stops fetching, and why. If the topic does not exist, the
+    command reports it and waits. Brokers of another design end it with exit code 3.
     """
     from barnabas.designs.commands.consume import consume
 

@@ -31,10 +31,9 @@ analyze_app = typer.Typer()
 )
 @takes(AnalyzeOptions)
 def analyze_command(options: AnalyzeOptions) -> int:
-    """Make tables, analyses and an HTML report of captures of any size, on Spark.
+    """Create tables, analyses and an HTML report from captures of any size, on Spark.
 
-    Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it, or a
-    threshold that was exceeded.
+    Exit code 1: there are errors or warnings, as in `barnabas check`, or a threshold is exceeded.
     """
     if options.from_batch is not None:
         from barnabas.cli.analyze.new_batches import analyze_added

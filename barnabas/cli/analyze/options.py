@@ -61,9 +61,9 @@ class SendOptions:
             parser=parse_servers,
         ),
     ] = None
-    topic: Annotated[str | None, typer.Option("--topic", metavar="NAME", help="Of --to-kafka.")] = (
-        None
-    )
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="NAME", help="Topic for --to-kafka.")
+    ] = None
     kafka_properties: Annotated[
         Path | None,
         typer.Option(

@@ -46,7 +46,7 @@ capture_app = typer.Typer()
 )
 @takes(DecodeOptions)
 def decode_command(options: DecodeOptions) -> int:
-    """Print a capture as the live log would, or decode one frame."""
+    """Print a capture as the live log does, or decode one frame."""
     if options.files:
         from barnabas.cli.captures.decode import decode
 
@@ -78,7 +78,7 @@ def summary_command(options: SummaryOptions) -> int:
 )
 @takes(OpenOptions)
 def open_command(options: OpenOptions) -> int:
-    """Show a capture, also one that grows, as a page in the browser, until Ctrl-C."""
+    """Show a capture in the browser until Ctrl-C, also one that is still being written."""
     from barnabas.cli.captures.page import open_page
 
     return open_page(options)
@@ -189,7 +189,7 @@ def capture_command(
 )
 @takes(RehearseOptions)
 def rehearse_command(options: RehearseOptions) -> int:
-    """Run a scenario over a capture, without a network: show which rule does what to which message."""
+    """Apply a scenario to a capture without a network; show what each rule does to which message."""
     from barnabas.cli.captures.rehearse import rehearse
 
     return rehearse(options)
@@ -244,7 +244,7 @@ def check_command(options: CheckOptions) -> int:
 )
 @takes(ConvertOptions)
 def convert_command(options: ConvertOptions) -> int:
-    """Convert captures to pcapng, JSON Lines, a scenario or a test: all or a slice, never with secrets."""
+    """Convert captures, or a slice, to pcapng, JSON Lines, a scenario or a test, without secrets."""
     from barnabas.cli.captures.convert import convert
 
     return convert(options)

@@ -36,10 +36,10 @@ clients_app = typer.Typer(
 )
 @takes(RunOptions)
 def clients_run(options: RunOptions) -> int:
-    """Run workloads of clients under scenarios, and judge each.
+    """Run workloads of client libraries under scenarios, and judge each run.
 
-    Without options: all scenarios, the newest release that is known of each library, and the workloads
-    produce, read-process-write and group.
+    Default: all scenarios, the newest known release of each library, and the workloads produce,
+    read-process-write and group.
     """
     from barnabas.cli.clients.cell_runs import run
 
@@ -51,7 +51,7 @@ def clients_run(options: RunOptions) -> int:
     epilog=examples("barnabas clients list", "barnabas clients list --json | jq -r .client"),
 )
 def clients_list(as_json: JsonLines = False) -> None:
-    """List client libraries, with the release that is run if nobody names one, and workloads."""
+    """List client libraries with their default release, and workloads."""
     from barnabas.cli.clients.listing import list_clients
 
     list_clients(as_json)
@@ -69,7 +69,7 @@ def clients_list(as_json: JsonLines = False) -> None:
 )
 @takes(DoOptions)
 def clients_do(options: DoOptions) -> int:
-    """Have a client do workloads once, and write the history of it."""
+    """Run workloads with a client once, and write its history."""
     from barnabas.cli.clients.workload_run import do
 
     return do(options)
@@ -83,7 +83,7 @@ def clients_do(options: DoOptions) -> int:
     ),
 )
 def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = False) -> None:
-    """Show what is known of a cell, and where its evidence is."""
+    """Show the details of a cell and the paths of its evidence."""
     from barnabas.cli.clients.cell_output import show
 
     show(cell, out, as_json)
@@ -98,7 +98,7 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
 )
 @takes(RerunOptions)
 def clients_rerun(options: RerunOptions) -> int:
-    """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
+    """Run a cell and its run without faults again, replacing the earlier evidence."""
     from barnabas.cli.clients.cell_output import find
     from barnabas.cli.clients.cell_runs import run
     from barnabas.experiments.clients.cell import CONTROL
@@ -139,7 +139,7 @@ def clients_report(
     ] = Format.markdown,
     out: Out = Path("clients"),
 ) -> int:
-    """Write the table: a row a scenario, a column a client, and why a cell is not fine."""
+    """Write the table: a row per scenario, a column per client, and reasons for unexpected cells."""
     from barnabas.cli.clients.cell_output import cells
     from barnabas.cli.console.output import Output
     from barnabas.experiments.clients.page import page

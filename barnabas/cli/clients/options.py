@@ -109,7 +109,9 @@ class RunOptions:
 class DoOptions:
     """All options of `barnabas clients do`."""
 
-    workloads: Annotated[list[str], typer.Argument(metavar="WORKLOAD...", help="In this order.")]
+    workloads: Annotated[
+        list[str], typer.Argument(metavar="WORKLOAD...", help="Workloads, run in this order.")
+    ]
     bootstrap: Annotated[
         str,
         typer.Option(
@@ -130,9 +132,11 @@ class DoOptions:
         str, typer.Option(metavar="NAME", help="{run} is replaced by the token of a run.")
     ] = "orders-{run}"
     run: Annotated[
-        str, typer.Option(envvar="BARNABAS_RUN", metavar="TOKEN", help="Of this run.")
+        str, typer.Option(envvar="BARNABAS_RUN", metavar="TOKEN", help="Token that replaces {run}.")
     ] = "1"
-    records: Annotated[int, typer.Option(min=1, metavar="N", help="Of the topic.")] = 30
+    records: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Records to produce, or in the topic.")
+    ] = 30
     history: Annotated[
         Path | None,
         typer.Option(

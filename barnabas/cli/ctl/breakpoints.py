@@ -35,7 +35,7 @@ def add_breakpoints(app: typer.Typer) -> None:
 def breakpoints(
     ctx: typer.Context,
     each: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One of them, with its body.")
+        str | None, typer.Argument(metavar="[ID]", help="Show this message with its body.")
     ] = None,
 ) -> None:
     """List the messages that wait at breakpoints."""
@@ -57,9 +57,9 @@ def decide(
         ),
     ] = "",
 ) -> None:
-    """Let a message go that waits at a breakpoint, change, drop or answer it, or end its connection.
+    """Forward, change, drop or answer a message at a breakpoint, or end its connection.
 
-    Prints a scenario that does the same again.
+    Prints a scenario that repeats the decision.
     """
     _send(ctx, "POST", message, lines.decided, do.encode())
 

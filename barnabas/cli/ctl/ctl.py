@@ -89,7 +89,7 @@ def exchanges(
     ] = False,
     only: Filter = None,
 ) -> None:
-    """Print the last exchanges, or those to come until Ctrl-C, as the log does."""
+    """Print the last exchanges, or new ones until Ctrl-C, as the log does."""
     from barnabas.cli.console.show import Columns, log_line_of_row, show
     from barnabas.cli.console.terminal import Terminal
 
@@ -123,7 +123,7 @@ def exchanges(
     ),
 )
 def scenario_get(ctx: typer.Context) -> None:
-    """Print the scenario; with --json also what its rules have done."""
+    """Print the scenario; with --json also the counters of its rules."""
     ctx.obj.send("GET", "/scenario", lambda response: response["text"].splitlines())
 
 
@@ -138,7 +138,7 @@ def scenario_set(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
 ) -> None:
-    """Replace the scenario, for all connections at once; a wrong one changes nothing."""
+    """Replace the scenario for all connections at once; an invalid scenario changes nothing."""
     ctx.obj.send("PUT", "/scenario", lines.rules, read(file))
 
 
@@ -173,7 +173,7 @@ def rule_add(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
 ) -> None:
-    """Add a rule behind the others."""
+    """Add a rule after the others."""
     ctx.obj.send("POST", "/scenario/rules", lines.rules, read(file))
 
 
@@ -187,7 +187,7 @@ RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name."
     ),
 )
 def rule_remove(ctx: typer.Context, name: RuleName) -> None:
-    """Remove a rule; the frames that it holds leave in order."""
+    """Remove a rule; frames that it holds are forwarded in order."""
     ctx.obj.send("DELETE", f"/scenario/rules/{quote(name, safe='')}", lines.rules)
 
 
@@ -198,7 +198,7 @@ def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     ),
 )
 def rule_fire(ctx: typer.Context, name: RuleName) -> None:
-    """Make a rule fire on its next match, whatever its `when` says."""
+    """Make a rule fire on its next match, regardless of its `when`."""
     _act(ctx, name, "fire")
 
 
@@ -209,7 +209,7 @@ def rule_fire(ctx: typer.Context, name: RuleName) -> None:
     ),
 )
 def rule_release(ctx: typer.Context, name: RuleName) -> None:
-    """Let the messages that a rule holds leave, whatever they wait for."""
+    """Forward all messages that a rule holds."""
     _act(ctx, name, "release")
 
 
@@ -225,7 +225,7 @@ Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl conn
     epilog=examples("barnabas ctl pause 3", "barnabas ctl pause 3 && barnabas ctl step 3")
 )
 def pause(ctx: typer.Context, number: Number) -> None:
-    """Stop reading from both sides of a connection; what comes waits in the system."""
+    """Stop reading from both sides of a connection; the system buffers what arrives."""
     _steer(ctx, number, "pause")
 
 
@@ -235,13 +235,13 @@ def step(
     number: Number,
     direction: Annotated[str, typer.Option(help="request or response.")] = "request",
 ) -> None:
-    """Let the next frame of a paused connection through, and no more."""
+    """Let one frame of a paused connection through."""
     _steer(ctx, number, f"step?{urlencode({'direction': direction})}")
 
 
 @ctl_app.command(epilog=examples("barnabas ctl resume 3", "barnabas ctl resume 3 --json"))
 def resume(ctx: typer.Context, number: Number) -> None:
-    """Go on with a paused connection."""
+    """Resume a paused connection."""
     _steer(ctx, number, "resume")
 
 
@@ -269,7 +269,7 @@ add_breakpoints(ctl_app)
     )
 )
 def drain(ctx: typer.Context) -> None:
-    """Stop the proxy as SIGTERM does: what is under way finishes first."""
+    """Stop the proxy as SIGTERM does: requests in flight finish first."""
     ctx.obj.send("POST", "/drain", lambda _: ["the proxy drains and stops"])
 
 

@@ -45,7 +45,7 @@ def experiment_run(
 ) -> int:
     """Run an experiment on brokers that it starts, and write the result as Markdown and JSON.
 
-    Exit code 1: it was written, but the machine had other work, so that figures of time are no result.
+    Exit code 1: the result is written, but the machine was busy and the timings are unreliable.
     """
     from barnabas.cli.experiments.run import run
 

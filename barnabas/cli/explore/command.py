@@ -23,7 +23,7 @@ explore_app = typer.Typer()
 )
 @takes(ExploreOptions)
 def explore_command(options: ExploreOptions) -> int:
-    """Cut a program's connections at each exchange, a run each, and compare what it says with the log."""
+    """Cut a program's connections at each exchange, one per run; compare its history with the log."""
     from barnabas.cli.explore.explore import Job, explore
 
     return explore(Job.of(options))

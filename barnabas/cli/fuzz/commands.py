@@ -47,9 +47,9 @@ fuzz_app = typer.Typer(
 )
 @takes(RunOptions)
 def fuzz_run_command(options: RunOptions) -> int:
-    """Run a campaign, or go on with it. Exit code 1: it has findings.
+    """Run a campaign, or continue it. Exit code 1: it has findings.
 
-    Only this machine is a target, unless you say that you own another one.
+    Targets must be on this machine, unless you give --i-own-this-target.
     """
     from barnabas.cli.fuzz.run import fuzz_run
 
@@ -65,9 +65,9 @@ def fuzz_run_command(options: RunOptions) -> int:
 )
 @takes(ReplayOptions)
 def fuzz_replay_command(options: ReplayOptions) -> int:
-    """Run a finding's case again, behind others if it takes them.
+    """Run a finding's case again, with the cases before it if it needs them.
 
-    Exit code 1: it fires, or something else is wrong; 0: nothing is.
+    Exit code 1: it is reproduced, or something else is wrong.
     """
     from barnabas.cli.fuzz.replay import fuzz_replay
 
@@ -90,7 +90,7 @@ def fuzz_show_command(
     ] = None,
     as_json: OneDocument = False,
 ) -> int:
-    """Print all that is known of a finding: its frames, its session, the log, what it came of."""
+    """Print a finding in full: its message, session, frames, response and log."""
     from barnabas.cli.fuzz.show import fuzz_show
 
     return fuzz_show(finding, db, capture=capture, as_json=as_json)
@@ -118,9 +118,10 @@ def fuzz_script_command(
     ] = None,
     owned: Own = False,
 ) -> int:
-    """Print a Python script that shows a finding, and needs no barnabas.
+    """Print a Python script that reproduces a finding without barnabas.
 
-    It sends the case to a broker; for a client's finding it is the broker, which answers with the case.
+    The script sends the case to a broker. For a client's finding, it is the broker that answers with
+    the case.
     """
     from barnabas.cli.fuzz.script import fuzz_script
 
@@ -141,7 +142,7 @@ def fuzz_bisect_command(
         typer.Argument(
             metavar="[RELEASE]...",
             help="Releases of the finding's target.",
-            show_default="of Apache Kafka, those that are tested",
+            show_default="for Apache Kafka, the tested releases",
         ),
     ] = None,
     db: Database = None,
@@ -165,11 +166,10 @@ def fuzz_bisect_command(
 )
 @takes(StatesOptions)
 def fuzz_states_command(options: StatesOptions) -> int:
-    """Learn a broker's state machines with valid requests. Exit code 1: it accepts what it should not.
+    """Learn a broker's state machines with valid requests. Exit code 1: a machine deviates.
 
-    Each request is sent in each state, and the answers are held against the protocol's table; two brokers are
-    held against each other. Of a client it is the other way about: it is given each answer in each state, and
-    what it asks next is judged.
+    barnabas sends each request in each state and compares the responses with the protocol's table, or with
+    another broker. For a client, it sends each response in each state and judges the client's next request.
     """
     from barnabas.cli.fuzz.states import fuzz_states
 
@@ -218,7 +218,7 @@ def fuzz_aside_command(
         ),
     ] = False,
 ) -> int:
-    """List the cases that were not sent: others of their kind had ended the target again and again."""
+    """List the cases that were set aside, e.g. because similar ones crashed the target repeatedly."""
     from barnabas.cli.fuzz.aside import fuzz_aside
 
     return fuzz_aside(db or file, as_json=as_json)
@@ -230,7 +230,7 @@ def fuzz_aside_command(
 def fuzz_list_command(
     as_json: JsonLines = False,
 ) -> int:
-    """List ready campaigns, and what a campaign may name: targets, mutators, oracles, sessions, corpora."""
+    """List ready campaigns, and the targets, mutators, oracles, sessions and corpora for others."""
     from barnabas.cli.fuzz.listing import fuzz_list
 
     fuzz_list(as_json=as_json)

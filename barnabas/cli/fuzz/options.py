@@ -29,7 +29,7 @@ Database = Annotated[
 
 DatabaseFile = Annotated[
     Path | None,
-    typer.Argument(metavar="[DB]", help="Same as --db."),
+    typer.Argument(metavar="[DB]", help="The findings database, same as --db."),
 ]
 
 

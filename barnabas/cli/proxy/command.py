@@ -18,7 +18,7 @@ proxy_app = typer.Typer()
         "barnabas proxy -b b1:9092,b2:9092 --scenario slow.yaml --capture run.pcapng",
         "barnabas proxy -b localhost:9092 --listen localhost:0 --log json | jq .api",
         "barnabas proxy -b localhost:9092 --filter \"api == 'Produce' && latency_ms > 100\"",
-        "barnabas proxy -b localhost:9092 --web   # a page to watch it, and to steer it",
+        "barnabas proxy -b localhost:9092 --web   # a page to watch and control it",
         "barnabas proxy -b localhost:9092 --otlp http://localhost:4318   # a span for each exchange",
         "barnabas proxy -b kafka.example.org:9093 --broker-tls --client-tls",
         "barnabas proxy --toxiproxy   # for tests that use toxiproxy's clients",

@@ -117,8 +117,8 @@ class ReplayOptions:
         list[int],
         typer.Option(
             metavar="API",
-            help="Also send requests of this API. By default only reads, Produce and group "
-            "requests are sent; repeatable.",
+            help="Also send requests of this API; repeatable. By default only reads, Produce and "
+            "group requests are sent.",
             parser=parse_key,
         ),
     ] = field(default_factory=list)

@@ -29,7 +29,7 @@ def scenario_check(
         bool, typer.Option("--strict", help="Exit with code 1 if a rule or a fault does nothing.")
     ] = False,
 ) -> int:
-    """Check scenario files: every error with its line. Exit code 2: a file has some."""
+    """Check scenario files and print every error with its line. Exit code 2: there are errors."""
     from barnabas.cli.plugins.faults import own_faults
     from barnabas.plural import plural
     from barnabas.proxy.scenario.lint.notes import advice, remarks, warnings
@@ -74,7 +74,7 @@ def scenario_list(
     ] = None,
     as_json: JsonLines = False,
 ) -> None:
-    """List the ready scenarios: --scenario takes them by name."""
+    """List the ready scenarios, whose names --scenario accepts."""
     from barnabas.cli.scenarios.listing import listing
 
     listing(symptom, as_json=as_json)

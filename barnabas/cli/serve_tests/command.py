@@ -22,7 +22,7 @@ serve_tests_app = typer.Typer()
 )
 @takes(ServeTestsOptions)
 def serve_tests_command(options: ServeTestsOptions) -> int:
-    """Serve proxies to tests in any language, over HTTP: one for each test, in milliseconds."""
+    """Serve proxies to tests in any language over HTTP: one for each test, in milliseconds."""
     from barnabas.cli.proxy.run import check
 
     check(options.listen, "--listen")

@@ -28,7 +28,7 @@ def list_command(
         ),
     ] = False,
 ) -> int:
-    """List the APIs: key, versions, since when flexible, what they are for."""
+    """List the APIs: key, versions, first flexible version, purpose."""
     from barnabas.cli.specs import dialects as printing
     from barnabas.cli.specs import listing
 
