@@ -44,9 +44,9 @@ REFUSED: Final = OneOf("INVALID_CONFIG", "INVALID_REQUEST")
 async def sources(broker: Broker) -> None:
     """A config that the topic has set comes from the topic, and another one is a default."""
     topic = await broker.topic(max_message_bytes="123456")
-    described = await describe(broker, topic, ["max.message.bytes", "segment.jitter.ms"])
+    described = await describe(broker, topic, ["max.message.bytes", "retention.bytes"])
     config_named(described, "max.message.bytes").expect(config_source=OF_TOPIC)
-    config_named(described, "segment.jitter.ms").expect(config_source=DEFAULT)
+    config_named(described, "retention.bytes").expect(config_source=DEFAULT)
 
 
 @check("configs/defaults", "TopicConfig", level=SHOULD, needs=NEEDS)
