@@ -53,8 +53,8 @@ def pytest_collection_modifyitems(
     if target:
         from barnabas.testing.conformance import conformance_items
 
-        own = config.getoption("--i-own-this-target")
-        items += conformance_items(session, target, own=own)
+        owned = config.getoption("--i-own-this-target")
+        items += conformance_items(session, target, owned=owned)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

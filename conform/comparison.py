@@ -58,18 +58,19 @@ class Transcript:
     def _add(self, connection: int, request: Request, response: bytes) -> None:
         """Add a response; it replaces that of an equal request, which the check repeated."""
         earlier = self._exchanges.get(connection, [])
-        kept = [exchange for exchange in earlier if not _same(exchange[0], request)]
-        self._exchanges[connection] = [*kept, (request, response)]
+        others = [exchange for exchange in earlier if not _same(exchange[0], request)]
+        self._exchanges[connection] = [*others, (request, response)]
 
     def beside(
         self, other: Transcript
     ) -> Iterator[tuple[tuple[Request, bytes], tuple[Request, bytes]]]:
         """Yield the exchanges of both up to the first request of another API."""
         for connection, exchanges in self._exchanges.items():
-            for left, right in zip(exchanges, other._exchanges.get(connection, []), strict=False):
-                if left[0].api != right[0].api:
+            others = other._exchanges.get(connection, [])
+            for first, second in zip(exchanges, others, strict=False):
+                if first[0].api != second[0].api:
                     break
-                yield left, right
+                yield first, second
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ class Contrast:
     differences: tuple[Difference, ...]
 
     def __str__(self) -> str:
-        what = f"{self.first.api} v{self.first.version} response"
-        return f"{what}: {self.differences[0]}"
+        response = f"{self.first.api} v{self.first.version} response"
+        return f"{response}: {self.differences[0]}"
 
 
 def contrast(first: Transcript, second: Transcript, prefixes: tuple[str, str]) -> Contrast | None:
@@ -97,16 +98,18 @@ def contrast(first: Transcript, second: Transcript, prefixes: tuple[str, str]) -
         prefixes: begin the names of topics, groups and transactional ids, on either broker; of one length.
     """
     prefix, other_prefix = (text.encode() for text in prefixes)
-    for left, (request, response) in first.beside(second):
-        right = request, response.replace(other_prefix, prefix)
-        comparable = left[0].version == request.version and prefix in left[0].frame
+    for (request, response), (other_request, other_response) in first.beside(second):
+        comparable = request.version == other_request.version and prefix in request.frame
+        renamed = other_response.replace(other_prefix, prefix)
+        bodies = _body(request, response), _body(other_request, renamed)
         different = tuple(
             difference
-            for difference in differences(_body(*left), _body(*right), ())
+            for difference in differences(*bodies, ())
             if comparable or ABSENT not in difference[1:]
         )
         if different:
-            return Contrast(_evidence(*left), _evidence(*right), different)
+            evidence = _evidence(other_request, renamed)
+            return Contrast(_evidence(request, response), evidence, different)
     return None
 
 
@@ -127,8 +130,8 @@ def _body(request: Request, response: bytes) -> dict[str, Any]:
         return {"undecodable": failure.received}
     except LookupError:
         return {}  # the version does not exist
-    kept: dict[str, Any] = _with_records(without(body, IGNORED))
-    return kept
+    comparable: dict[str, Any] = _with_records(without(body, IGNORED))
+    return comparable
 
 
 def _with_records(value: Any) -> Any:

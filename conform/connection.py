@@ -115,8 +115,10 @@ class Connection:
             **header,
         }
         header_version = request_header_version(key, version)
-        kept = prune(fields, REQUEST_HEADER.layout(header_version))  # version 0 has no client id
-        frame = REQUEST_HEADER.codec(header_version).encode(kept) + body
+        header_fields = prune(
+            fields, REQUEST_HEADER.layout(header_version)
+        )  # version 0 has no client id
+        frame = REQUEST_HEADER.codec(header_version).encode(header_fields) + body
         response_version = version if answered_in is None else answered_in
         request = Request(api, response_version, correlation_id, frame)
         self._in_flight.append(request)

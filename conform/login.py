@@ -43,9 +43,6 @@ class Login:
 no_login: Final = Login()
 """Sends nothing: the listener needs no authentication."""
 
-sasl: Final = Login
-"""Return a login by SASL."""
-
 
 async def authenticate(
     connection: Connection, credentials: Credentials, nonce: str, version: int | None = 0

@@ -162,11 +162,11 @@ def contrast_lines(check: Check, contrast: Contrast, report: Report) -> list[str
     """Return what a person reads about a difference: responses beside each other if the check failed."""
     lines = [f"differs {check.name}: {contrast}"]
     if report.outcome(check) == "fail":
-        left = [report.target, *response_lines(contrast.first)]
-        right = [report.against or "", *response_lines(contrast.second)]
-        width = max(map(len, left))
-        for line, other in zip_longest(left, right, fillvalue=""):
-            lines.append(f"    {line:<{width}} | {other}".rstrip())
+        tested = [report.target, *response_lines(contrast.first)]
+        other = [report.against or "", *response_lines(contrast.second)]
+        width = max(map(len, tested))
+        for line, beside in zip_longest(tested, other, fillvalue=""):
+            lines.append(f"    {line:<{width}} | {beside}".rstrip())
     return lines
 
 

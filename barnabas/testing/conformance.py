@@ -63,7 +63,7 @@ class ConformanceItem(pytest.Item):
         return self.path, None, self.name
 
 
-def conformance_items(session: pytest.Session, target: str, *, own: bool) -> list[pytest.Item]:
+def conformance_items(session: pytest.Session, target: str, *, owned: bool) -> list[pytest.Item]:
     """Return an item for each check.
 
     Raises:
@@ -73,7 +73,7 @@ def conformance_items(session: pytest.Session, target: str, *, own: bool) -> lis
         [address] = parse_servers(target)[:1]
     except Trouble as problem:
         raise pytest.UsageError(f"--barnabas-conform: {problem}") from None
-    if not own and not is_loopback(address[0]):
+    if not owned and not is_loopback(address[0]):
         raise pytest.UsageError(
             f"--barnabas-conform: {address[0]} is not this machine, and checks write to the broker: "
             f"if you own it, give {OPTION}"

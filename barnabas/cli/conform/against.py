@@ -21,13 +21,13 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
 @contextmanager
-def other_broker(text: str, own: bool) -> Iterator[Endpoint]:
+def other_broker(text: str, owned: bool) -> Iterator[Endpoint]:
     """Yield the address of the other broker, which is started if the text is a kind of `barnabas peers`.
 
     It runs in a process of its own, since checks may crash it. Raises Trouble if it does not start.
     """
     if text.partition(":")[0] not in {peer.name for peer in PEERS}:
-        yield own_address(text, own)
+        yield own_address(text, owned)
         return
     line = [sys.executable, "-P", "-m", "barnabas", "peers", "start", text]
     process = processes.start(line, stdout=subprocess.PIPE)

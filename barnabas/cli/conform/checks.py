@@ -20,10 +20,10 @@ SLOW_S: Final = 10.0
 """After this time, a running check is named in the log."""
 
 
-def own_address(text: str, own: bool) -> Endpoint:
+def own_address(text: str, owned: bool) -> Endpoint:
     """Return the address of a broker. Raises Trouble if it is on another machine and not owned."""
     [address] = parse_servers(text)[:1]
-    if not own and not is_loopback(address[0]):
+    if not owned and not is_loopback(address[0]):
         raise Trouble(
             f"{address[0]} is not this machine, and checks write to the broker: "
             f"if you own it, give {OPTION}"

@@ -27,7 +27,7 @@ from barnabas.conform.catalog import CHECKS, chosen
 from barnabas.conform.check import Check
 from barnabas.conform.comparison import Transcript
 from barnabas.conform.html_report import as_html
-from barnabas.conform.login import no_login, sasl
+from barnabas.conform.login import Login
 from barnabas.conform.network import Network
 from barnabas.conform.report import (
     Report,
@@ -105,8 +105,7 @@ def _suite(
             return Network(target, tls, restart, part)
         return Network(target, tls, restart, part, transcript.observe)
 
-    login = no_login if credentials is None else sasl(credentials)
-    return Suite(network, options.jobs, restart, login)
+    return Suite(network, options.jobs, restart, Login(credentials))
 
 
 def _add(report: Report, output: Output, verdict: Verdict) -> None:

@@ -49,14 +49,14 @@ def parse_key(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SaslOptions:
-    """Credentials of the recorded clients."""
+    """Credentials for all connections."""
 
     sasl_mechanism: Annotated[
         str | None, typer.Option(metavar="NAME", help="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.")
     ] = None
     sasl_username: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The user that all recorded clients log in as."),
+        typer.Option(metavar="NAME", help="The user that all connections log in as."),
     ] = None
     sasl_password_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File with the password in its first line.")
