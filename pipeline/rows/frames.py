@@ -27,7 +27,7 @@ FRAMES: Final = (
     Column("flow", "string", "arrived, or left: frames that a proxy changed, delayed or made"),
     Column("direction", "string", "request or response"),
     Column("place", "bigint", "how many frames were found before it in its direction of its flow"),
-    Column("ordinal", "bigint", "its number among those that were sent; null: not known, behind a gap"),
+    Column("ordinal", "bigint", "its number among those that were sent; null: not known, after a gap"),
     Column("ts", "timestamp", "when its last byte was captured, to the microsecond"),
     Column("ts_ns", "bigint", "the same in ns since the epoch"),
     Column("packet", "bigint", "number of the packet with its last byte, as Wireshark has it"),

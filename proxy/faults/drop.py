@@ -7,7 +7,7 @@ without `selective`, or `lose_reply`; for an error response use `respond`.
 
 acks=0: lost like any other.
 Order: no message follows a dropped one; with `selective` the order of the others is kept.
-In flight: a dropped request never is; the request of a dropped response no longer is.
+In flight: a dropped request: never; the request of a dropped response: no longer.
 """
 
 from __future__ import annotations

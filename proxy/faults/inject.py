@@ -2,7 +2,7 @@
 
 acks=0: the injected message is not waited for.
 Order: after the message, or in the other direction at once.
-In flight: an injected request is, until its response is removed.
+In flight: an injected request: until its response is removed.
 """
 
 from __future__ import annotations

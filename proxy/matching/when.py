@@ -34,7 +34,7 @@ class Phase(Settings):
     lasts: Annotated[Duration, Field(gt=0)]
     """The duration of the phase."""
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """The share of matches on which the rule fires in this phase; 0: the rule rests."""
+    """The share of matches on which the rule fires in this phase; 0: the rule never fires."""
 
 
 def _key(text: str) -> str:

@@ -120,13 +120,14 @@ class About(Settings):
     simulates: str
     """What fails, and where this happens in practice."""
     healthy: str
-    """What a healthy client does; anything else is worth a look."""
+    """What a healthy client does; other behaviour may be a bug."""
     fatal: bool = False
     """Whether the application may get a permanent error."""
     needs: str = ""
     """What the rules need in order to fire: a group, transactions, a version."""
     symptoms: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """What a user sees if a client does not cope: `barnabas scenario list --symptom` finds it."""
+    """The symptoms that a user sees if a client does not handle the fault: `barnabas scenario "
+        "list --symptom` finds it."""
     sources: Annotated[tuple[str, ...], Field(strict=False)] = ()
     """KIPs, documents, issues."""
 

@@ -217,7 +217,7 @@ def _started(
 
 CHECK: Final = Check(
     "central_rebalances", NoSettings(), central_rebalances,
-    "fetchers started while others run, or unasked where they were; partitions with two owners, or begun "
-    "behind where the group was",
+    "fetchers started while others run, or before their positions were requested; partitions with "
+    "two owners, or started after the position of the group",
     "the dialect central-coordination; groups of which all RegisterConsumer requests were captured",
 )  # fmt: skip

@@ -42,8 +42,8 @@ def all_columns() -> str:
         "off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). `--filter` may name "
         "`note`, too.",
         "## Table exchanges",
-        "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
-        f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.description}.",
+        "A row for each exchange. Two columns follow: `body`, a VARIANT with `request` and `response`, and "
+        f"{code(BODY_JSON.name)}: {BODY_JSON.description}.",
         columns(EXCHANGES),
         "### partitions",
         "An element of `partitions` is a struct.",

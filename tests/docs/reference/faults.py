@@ -41,11 +41,11 @@ def faults() -> str:
         )
     return page(
         "Faults",
-        "A rule's `do` names one fault or several: see [Rules](rules.md). A fault that can't be done to a "
-        "message leaves it as it came; the proxy counts that, says so on stderr and notes it in the "
-        "capture.",
+        "A rule's `do` names one fault or several: see [Rules](rules.md). If a fault does not apply to a "
+        "message, the message is forwarded unchanged; the proxy counts this, reports it on stderr and notes "
+        "it in the capture.",
         "The table says what each fault does to a Produce request with acks=0, which no broker answers, to "
-        "the order of responses, and from when on a request counts as in flight.",
+        "the order of responses, and when a request counts as in flight.",
         table(head, rows),
         *sections,
         "## Effects",
