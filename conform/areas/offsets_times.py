@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.conform.areas.offsets import NEEDS, timed_topic
+from barnabas.conform.batches import MAX_TIMESTAMP as MAX_TIMESTAMP_FIELD
+from barnabas.conform.batches import rewritten
 from barnabas.conform.broker import Broker
 from barnabas.conform.check import SHOULD, Check, check
+from barnabas.conform.expectations import AtLeast
 from barnabas.conform.logs import (
     TIME_MS,
     batch,
+    produce,
     produce_fields,
     produced,
     usable_version,
@@ -75,6 +79,40 @@ async def unknown_special(broker: Broker) -> None:
     (await list_offsets(broker, topic, -99)).expect(error_code="UNSUPPORTED_VERSION")
 
 
+@check(
+    "offsets/header-max-timestamp",
+    "LogValidator; redpanda-data/redpanda#1702, #25769",
+    level=SHOULD,
+    needs=NEEDS,
+)
+async def header_max_timestamp(broker: Broker) -> None:
+    """A time is found in a batch whose header has too small a maximum timestamp, as some clients write it."""
+    topic = await broker.topic()
+    data = batch("a", "b", timestamps=[TIME_MS + 1, TIME_MS + 9])
+    stored = await produce(broker, topic, rewritten(data, MAX_TIMESTAMP_FIELD, TIME_MS + 1))
+    stored.expect(error_code="NONE")
+    response = await list_offsets(broker, topic, TIME_MS + 5)
+    response.expect(error_code="NONE", offset=1, timestamp=TIME_MS + 9)
+
+
+@check(
+    "offsets/log-append-time",
+    "KIP-32; redpanda-data/redpanda#27674",
+    needs={**NEEDS, "CreateTopics": 0},
+)
+async def log_append_time(broker: Broker) -> None:
+    """With LogAppendTime the broker's time of a batch gets its first record, whatever the producer's time."""
+    topic = await broker.topic(message_timestamp_type="LogAppendTime")
+    times = [TIME_MS + 1, TIME_MS + 9]
+    stored = await produce(broker, topic, batch("a", "b", timestamps=times))
+    appended = stored.expect(error_code="NONE", log_append_time_ms=AtLeast(TIME_MS + 10))
+    time = appended["log_append_time_ms"]
+    response = await list_offsets(broker, topic, time)
+    response.expect(error_code="NONE", offset=0, timestamp=time)
+    response = await list_offsets(broker, topic, time + 1)
+    response.expect(error_code="NONE", offset=-1)
+
+
 @check("offsets/partial-failure", "ListOffsetsResponse.json", needs=NEEDS)
 async def partial_failure(broker: Broker) -> None:
     """An unknown partition does not keep ListOffsets from listing the others of a request."""
@@ -117,6 +155,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     max_timestamp_twice,
     no_record_no_epoch,
     unknown_special,
+    header_max_timestamp,
+    log_append_time,
     partial_failure,
     earliest_while_producing,
 )

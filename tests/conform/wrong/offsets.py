@@ -68,6 +68,8 @@ WRONG: Final[dict[str, Wrong]] = {
     "offsets/unknown-special": _LISTED(error_code="NONE"),
     "offsets/earliest-while-producing": _LISTED(offset=5),
     "delete-records/just-beyond-end": row("DeleteRecords", 0, 0, error_code="NONE"),
+    "offsets/header-max-timestamp": row("ListOffsets", -1, 0, offset=-1),
+    "offsets/log-append-time": row("ListOffsets", -2, 0, offset=1),
     "offsets/partial-failure": row("ListOffsets", -1, 0, error_code="UNKNOWN_TOPIC_OR_PARTITION"),
 }
 """Check -> a response with a violation."""
