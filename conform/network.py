@@ -29,6 +29,7 @@ from barnabas.conform.operations import (
 )
 from barnabas.conform.traffic import CheckTraffic
 from barnabas.conform.verdicts import Evidence
+from barnabas.peers.ownership import OPTION, is_loopback
 
 FRAME_LIMIT: Final = 128 << 20
 """Bytes of the largest response that is read."""
@@ -53,6 +54,7 @@ class Network:
         restart: restarts the broker; None if there is no way.
         traffic: writes the connections to a capture; None: there is no capture.
         observe: is called with each operation and its result, or the exception that it raised.
+        owned: whether other machines, whose addresses the broker advertises, may be written to.
     """
 
     def __init__(
@@ -62,12 +64,15 @@ class Network:
         restart: Callable[[], Awaitable[None]] | None = None,
         traffic: CheckTraffic | None = None,
         observe: Callable[[Operation[Any], Any], None] = lambda operation, result: None,
+        *,
+        owned: bool = False,
     ) -> None:
         self._broker = broker
         self._tls = tls
         self._restart = restart
         self._traffic = traffic
         self._observe = observe
+        self._owned = owned
         self._streams: dict[int, Stream] = {}
         self._loop = asyncio.get_running_loop()
 
@@ -121,6 +126,11 @@ class Network:
         return None
 
     async def _open(self, address: Address) -> int:
+        if not self._owned and address != self._broker and not is_loopback(address[0]):
+            raise Unreachable(
+                f"the broker advertises {address[0]}:{address[1]}, which is not this machine: "
+                f"if you own it, give {OPTION}"
+            )
         try:
             async with asyncio.timeout(CONNECT_S):
                 reader, writer = await asyncio.open_connection(

@@ -26,10 +26,11 @@ class Failure(Exception):
 class ConformanceItem(pytest.Item):
     """One check on one broker. A failed SHOULD or INFO check is an expected failure."""
 
-    def __init__(self, *, check: Check, target: str, **more: Any) -> None:
+    def __init__(self, *, check: Check, target: str, owned: bool, **more: Any) -> None:
         super().__init__(**more)
         self.check = check
         self.target = target
+        self.owned = owned
 
     def runtest(self) -> None:
         """Run the check. Raises Failure."""
@@ -45,7 +46,7 @@ class ConformanceItem(pytest.Item):
 
     async def _verdict(self) -> Verdict:
         [address] = parse_servers(self.target)[:1]
-        suite = Suite(lambda check: Network(address), jobs=1)
+        suite = Suite(lambda check: Network(address, owned=self.owned), jobs=1)
         try:
             [verdict] = [verdict async for verdict in suite.run([self.check])]
         except CannotRun as problem:
@@ -80,7 +81,7 @@ def conformance_items(session: pytest.Session, target: str, *, owned: bool) -> l
         )
     return [
         ConformanceItem.from_parent(
-            session, name=f"conform[{check.name}]", check=check, target=target
+            session, name=f"conform[{check.name}]", check=check, target=target, owned=owned
         )
         for check in (*CHECKS, *SERVED)
     ]

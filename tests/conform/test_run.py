@@ -122,6 +122,20 @@ def test_without_a_restart_neither_is_blamed_and_the_rest_is_not_carried_out() -
     assert "give --restart COMMAND" in found["crash/later"].reason
 
 
+@check("elsewhere/connects", "none")
+async def connects(broker: Broker) -> None:
+    """Another broker can be reached."""
+    await broker.connect(("192.0.2.1", 9092))
+
+
+def test_an_advertised_address_of_another_machine_is_not_used() -> None:
+    found, _ = asyncio.run(verdicts(True, connects))
+    assert found["elsewhere/connects"].outcome == "error"
+    assert (
+        "the broker advertises 192.0.2.1:9092, which is not" in found["elsewhere/connects"].reason
+    )
+
+
 @check("frames/fails", "none", needs={"ApiVersions": 0})
 async def fails(broker: Broker) -> None:
     """ApiVersions gets an error, which the broker does not send."""

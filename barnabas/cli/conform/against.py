@@ -49,6 +49,8 @@ def compare(
     report: Report,
     transcripts: Mapping[str, Transcript],
     output: Output,
+    *,
+    owned: bool,
 ) -> None:
     """Run the checks on the other broker, and add the differences of its responses to the report.
 
@@ -58,12 +60,13 @@ def compare(
         report: the results of that run.
         transcripts: its requests and responses.
         output: gets the progress.
+        owned: whether other machines, whose addresses the broker advertises, may be written to.
     """
     theirs: dict[str, Transcript] = {}
 
     def network(check: str) -> Network:
         transcript = theirs[check] = Transcript()
-        return Network(address, observe=transcript.observe)
+        return Network(address, observe=transcript.observe, owned=owned)
 
     other = Suite(network, suite.jobs, limit=suite.versions)
     run_checks(other, report.checks, output, lambda verdict: None)

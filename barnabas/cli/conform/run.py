@@ -73,7 +73,7 @@ def conform(options: ConformOptions) -> int:
         run_checks(suite, checks, output, partial(_add, report, output))
     if options.against is not None:
         with other_broker(options.against, options.own) as address:
-            compare(address, suite, report, transcripts, output)
+            compare(address, suite, report, transcripts, output, owned=options.own)
     _write(options, report, suite)
     return _end(report, output)
 
@@ -102,8 +102,8 @@ def _suite(
         part = None if traffic is None else traffic.of(check)
         transcript = transcripts[check] = Transcript()
         if options.against is None:
-            return Network(target, tls, restart, part)
-        return Network(target, tls, restart, part, transcript.observe)
+            return Network(target, tls, restart, part, owned=options.own)
+        return Network(target, tls, restart, part, transcript.observe, owned=options.own)
 
     return Suite(network, options.jobs, restart, Login(credentials))
 
