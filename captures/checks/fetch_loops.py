@@ -160,7 +160,8 @@ def _describe_records(offset: int, next_offset: int) -> tuple[str, str]:
     if next_offset <= offset:
         return batch, "The broker sends what stands before the offset: look at its log segment."
     return batch, (
-        f"Go on at offset {next_offset}, which is the batch's base offset + lastOffsetDelta + 1, "
+        f"Continue at offset {next_offset}, which is the batch's base offset + lastOffsetDelta + "
+        f"1, "
         "whatever records it has; if the application seeks back, let it wait in between."
     )
 

@@ -66,7 +66,7 @@ def listing(path: Path) -> Listing:
         return Listing([path], {})
     folder = listed(path.iterdir())
     if not folder.captures:
-        raise FileNotFoundError(2, "there is no capture in this folder", str(path))
+        raise FileNotFoundError(2, "no capture in this folder", str(path))
     return folder
 
 

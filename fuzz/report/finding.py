@@ -25,7 +25,7 @@ WIDTH: Final = 400
 BEFORE: Final = "sent before shrinking"
 
 NOT_SMALLER: Final = "not made smaller"
-GOES_ON: Final = "the same `barnabas fuzz run` goes on with it, if without `--shrink 0`"
+GOES_ON: Final = "repeat `barnabas fuzz run` without `--shrink 0` to shrink it"
 """Follows what shrinking had no time for."""
 
 LINES: Final = 40

@@ -318,7 +318,9 @@ class BrokerTarget:
         self.hunts += 1
         indices = {observation.case.number: index for index, observation in by_index.items()}
         over = list(by_index.values())
-        self.sender.doing = f"looking for the case behind {wrong.named}, one of {len(by_index)}"
+        self.sender.doing = (
+            f"looking for the case that caused {wrong.named}, one of {len(by_index)}"
+        )
         search = Search(
             self.sender.perform,
             lambda: health.wrong,

@@ -22,7 +22,7 @@ export function Breakpoints() {
     <h2>Messages that wait</h2>
     ${queue && html`<${Table} label="Messages that wait" none="No message waits at a breakpoint." columns=${COLUMNS(chosen, id => { choose(id); tell(null); })}
       rows=${queue.slice(0, SHOWN).map(row => ({...row, key: row.id, kind: row.id === chosen ? "chosen" : ""}))}/>`}
-    ${queue?.length > SHOWN && html`<p class="none">More wait behind these.</p>`}
+    ${queue?.length > SHOWN && html`<p class="none">More messages wait.</p>`}
     ${done && html`<${Done} said=${done}/>`}
     ${chosen && html`<${Message} key=${chosen} id=${chosen} now=${queue?.find(row => row.id === chosen)} listed=${queue} decided=${decided}/>`}</div>`;
 }
@@ -61,7 +61,7 @@ function Stops() {
     });
   };
   const stops = scenario?.rules.filter(rule => /(^|\+ )breakpoint/.test(rule.what)) ?? [];
-  const hand = rule => html`<span class="hand"><button aria-label=${`Next match: ${plain(rule.name)}`} title="stop at its next match, whatever its when says"
+  const hand = rule => html`<span class="hand"><button aria-label=${`Next match: ${plain(rule.name)}`} title="stop at its next match, regardless of its when"
       onClick=${() => ask(() => call("POST", `${one(rule.name)}/fire`))}>Next match</button>
     <button aria-label=${`Remove: ${plain(rule.name)}`} title="what it holds leaves" onClick=${() => ask(() => call("DELETE", one(rule.name)))}>Remove</button></span>`;
   return html`<form class="bar stop" ref=${form} onSubmit=${add} aria-label="Stop at messages">
@@ -108,15 +108,15 @@ function Message({id, now, listed, decided}) {
     ${listed && !now && html`<p class="problem" role="alert">It waits no longer: it has left, or somebody else has decided about it.</p>`}
     ${problem && html`<p class="problem" role="alert">${plain(problem)}</p>`}
     ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
-    ${found.masked && html`<p class="none">Some of it is hidden here; what you do not change leaves as it came.</p>`}
+    ${found.masked && html`<p class="none">Some of it is hidden here; fields that you do not change are forwarded unchanged.</p>`}
     <fieldset class="bar" disabled=${listed && !now}>
       <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
       ${changed && html`<button onClick=${() => { edit({}); add({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
-      <button class="danger" title="its receiver gets nothing more on this connection in that direction, as when TCP loses it" onClick=${() => send("drop")}>Drop it and all behind it</button>
-      <button class="danger" title="what comes behind it on the connection passes" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
+      <button class="danger" title="its receiver gets nothing more on this connection in that direction, as when TCP loses it" onClick=${() => send("drop")}>Drop it and all later messages</button>
+      <button class="danger" title="later messages on the connection pass" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></fieldset>
     ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
     ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${({target: {open}}) => setHex(now => open ? now ?? spaced(found.hex) : null)}>

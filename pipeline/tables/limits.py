@@ -26,7 +26,7 @@ def limit(text: str) -> Limit:
     column = name.removeprefix("quality.")
     if not name.startswith("quality.") or column not in LIMITED:
         raise ValueError(
-            f"there is no {name!r}: choose from {', '.join(f'quality.{each}' for each in LIMITED)}"
+            f"unknown {name!r}: choose from {', '.join(f'quality.{each}' for each in LIMITED)}"
         )
     if not (most.isascii() and most.isdigit()):
         raise ValueError(f"{most!r} is not a number for {name}: 0, 1 ...")

@@ -85,7 +85,8 @@ def rule(row: JsonObject) -> str:
 def missing(report: JsonObject) -> Iterator[str]:
     """Yield a line that names the workers that do not answer."""
     if workers := report.get("missing_workers"):
-        yield f"{silent(workers)}: counts are as of the last answer, and rules hold as soon as it goes on"
+        reason = "counts are from the last answer; rules take effect when the worker continues"
+        yield f"{silent(workers)}: {reason}"
 
 
 def breakpoints(rows: Sequence[JsonObject]) -> Iterator[str]:

@@ -27,7 +27,7 @@ def watch(
     stats = capture.stats
     problem = ""
     if stats.stopped:
-        problem = f"capture: stopped, {stats.stopped}; traffic goes on, what is lost is counted"
+        problem = f"capture: stopped, {stats.stopped}; traffic continues, lost packets are counted"
     elif stats.lost_packets:
         problem = "capture: the disk is too slow, packets are lost and counted"
     if problem and not reported:

@@ -21,7 +21,7 @@ NOBODY: Final = "OffsetCommit of no member"
 CLASSIC_MEMBER: Final = Table(
     source="AbstractCoordinator.MemberState; GroupCoordinator (to 3.9), GroupMetadataManager (4.0)",
     states=(
-        (UNJOINED, "it has no generation, or was told that it is a member no longer"),
+        (UNJOINED, "it has no generation, or was removed from the group"),
         (COMPLETING, "it has a generation, and waits for its assignment"),
         (STABLE, "it has its assignment"),
         (PREPARING, "it was told to join again"),

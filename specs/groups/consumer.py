@@ -24,9 +24,9 @@ NOBODY: Final = "OffsetCommit of no member"
 CONSUMER_MEMBER: Final = Table(
     source="KIP-848, Heartbeat & Session; MemberState (client), GroupMetadataManager (broker)",
     states=(
-        (UNSUBSCRIBED, "it is no member: not yet, or no longer"),
-        (JOINED, "it has an epoch, and gives up and takes partitions as it is told"),
-        (FENCED, "it was told to begin anew"),
+        (UNSUBSCRIBED, "it is not a member, or no longer one"),
+        (JOINED, "it has an epoch, and revokes and adds partitions as requested"),
+        (FENCED, "it was told to join again with epoch 0"),
     ),
     rows=(
         (UNSUBSCRIBED, JOIN, NONE, JOINED),

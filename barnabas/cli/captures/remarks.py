@@ -98,7 +98,7 @@ def unread(frames: int, too_large: int, spoken: Dialect | None) -> Iterator[str]
     if frames:
         other = "" if spoken is None else "; if the dialect is another, name it with --dialect"
         count = plural(frames, "frame")
-        yield f"{count} undecodable or without a request, of an unknown API{other}"
+        yield f"{count} undecodable or without a request, content unknown{other}"
     if too_large:
         yield f"{plural(too_large, 'exchange')} with a body too large to decode"
 

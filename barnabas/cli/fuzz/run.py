@@ -129,7 +129,7 @@ class _Run:
             progress.note("interrupted: run the same command to continue")
         except CannotRun as problem:
             progress.close(self.spent, self.findings.path)
-            goes_on = f"{problem}; the same command goes on at case {stored.done}"
+            goes_on = f"{problem}; run the same command to continue at case {stored.done}"
             raise CannotRun(goes_on) from None
         progress.close(self.spent, self.findings.path)
         any_ = bool(self.findings.findings(stored.id))

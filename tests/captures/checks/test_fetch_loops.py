@@ -146,12 +146,12 @@ TEXTS = {
     "going on behind the last record": (
         [asks(1 + 2 * n, 105) for n in range(60)],
         "orders[0] asked for offset 105 20 times in a row, though a batch up to offset 109 came",
-        "Go on at offset 110, which is the batch's base offset +",
+        "Continue at offset 110, which is the batch's base offset +",
     ),
     "a batch without records": (
         [asks(1 + 2 * n, 105, EMPTY) for n in range(20)],
         "orders[0] asked for offset 105 20 times in a row, though a batch up to offset 109 came",
-        "Go on at offset 110",
+        "Continue at offset 110",
     ),
     "a limit that is less than a batch": (
         [asks(1 + 2 * n, 5, COMPACTED[:20], version=0) for n in range(20)],

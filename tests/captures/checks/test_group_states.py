@@ -62,7 +62,7 @@ def test_nothing_is_found(exchanges: list[Exchange]) -> None:
     assert findings_of("group_states", *exchanges) == []
 
 
-UNJOINED = "in state UNJOINED (it has no generation, or was told that it is a member no longer)"
+UNJOINED = "in state UNJOINED (it has no generation, or was removed from the group)"
 FOUND = {
     "left": (
         [*LEFT, heartbeat(9)], f"error: Heartbeat of member m {UNJOINED} was accepted", [(51, 52), (91, 92)]

@@ -56,8 +56,8 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def decode(*arguments: str | Path) -> tuple[int, list[str], str]:
-    found = CliRunner().invoke(app, ["decode", *map(str, arguments)], catch_exceptions=False)
-    return found.exit_code, found.stdout.splitlines(), found.stderr
+    result = CliRunner().invoke(app, ["decode", *map(str, arguments)], catch_exceptions=False)
+    return result.exit_code, result.stdout.splitlines(), result.stderr
 
 
 def test_its_scenario_says_what_is_spoken(capture: Path) -> None:
@@ -103,9 +103,9 @@ def test_what_is_no_draft_is_said(capture: Path) -> None:
 
 
 def summary(*arguments: str | Path) -> tuple[str, str]:
-    found = CliRunner().invoke(app, ["summary", *map(str, arguments)], catch_exceptions=False)
-    assert found.exit_code == 0
-    return found.stdout, found.stderr
+    result = CliRunner().invoke(app, ["summary", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout, result.stderr
 
 
 def test_summary_has_its_apis_its_errors_and_its_groups(capture: Path) -> None:
@@ -122,9 +122,9 @@ def test_check_runs_the_checks_of_drafts(capture: Path) -> None:
     """Not of a capture that says nothing, and `--draft` says it for one."""
 
     def names(*arguments: str) -> list[str]:
-        asked = ["check", *arguments, "--format", "sarif"]
-        found = CliRunner().invoke(app, asked, catch_exceptions=False)
-        (run,) = json.loads(found.stdout)["runs"]
+        requested = ["check", *arguments, "--format", "sarif"]
+        result = CliRunner().invoke(app, requested, catch_exceptions=False)
+        (run,) = json.loads(result.stdout)["runs"]
         return [rule["id"] for rule in run["tool"]["driver"]["rules"]]
 
     plain = capture.with_name("plain.pcapng")
@@ -152,11 +152,11 @@ def test_a_scenario_that_says_nothing_leaves_it_kafka(tmp_path: Path, scenario: 
 
 def test_frames_of_another_draft_are_counted_and_nothing_is_said_to_be_right(capture: Path) -> None:
     wrong = ["check", str(capture), "--draft", "rewrite-0.8.2"]
-    found = CliRunner().invoke(app, wrong, catch_exceptions=False)
-    assert "name it with --dialect" in found.stderr
-    said = re.search(r"(\d+) frames undecodable .*, of which nothing is known", found.stderr)
-    assert said is not None
+    result = CliRunner().invoke(app, wrong, catch_exceptions=False)
+    assert "name it with --dialect" in result.stderr
+    errors = re.search(r"(\d+) frames undecodable .*, content unknown", result.stderr)
+    assert errors is not None
     document = CliRunner().invoke(app, [*wrong, "--format", "json"], catch_exceptions=False).stdout
-    assert json.loads(document)["undecoded"] == int(said[1]) > 0
+    assert json.loads(document)["undecoded"] == int(errors[1]) > 0
     _, _, decoded = decode(capture, "--draft", "rewrite-0.8.2")
-    assert said[0] in decoded
+    assert errors[0] in decoded

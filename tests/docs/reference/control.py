@@ -47,7 +47,7 @@ def control() -> str:
         "was asked for. That holds for `/connections`, `/breakpoints`, all below them, and `/log`. "
         "`/status`, `/scenario` and the requests about rules name the worker in `missing_workers`; "
         "`/metrics` counts it in `barnabas_missing_workers`. Its counts are those of its last answer, and "
-        "it follows a change of rules as soon as it goes on.",
+        "it applies a change of rules when it continues.",
         "## The page",
         "`barnabas proxy --web` and `barnabas open` serve it, too.",
         _requests(paged["paths"]),

@@ -49,9 +49,9 @@ def test_cases_that_are_left_when_no_session_can_be_had_go_to_the_one_started_an
     counts.succeeded = True
 
     def worn(flow: Flow, alone: bool) -> list[Placed]:
-        found = batch_of(flow, alone)
+        result = batch_of(flow, alone)
         counts.failing = 0 if target.restarts > before else WORN
-        return found
+        return result
 
     monkeypatch.setattr(target, "_batch_of", worn)
     run(target, *asks(64))
@@ -66,11 +66,11 @@ def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
     probe = target.prober.probe
     monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
     restarts = target.restarts
-    found = run(target, *asks(40))
-    assert all(one.replies for one in found)
+    result = run(target, *asks(40))
+    assert all(one.replies for one in result)
     # the last one of a batch may have a probe of its own
-    assert all(one.probe is None or one.probe.answered for one in found)
-    assert not any("blamed" in dict(one.facts) for one in found)
+    assert all(one.probe is None or one.probe.answered for one in result)
+    assert not any("blamed" in dict(one.facts) for one in result)
     assert target.restarts == restarts
 
 
@@ -105,10 +105,10 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
         return perform(cases)
 
     monkeypatch.setattr(target.sender, "perform", performed)
-    found = run(target, *asks(4), guilty)
-    assert set(doing) == {"looking for the case behind an unanswered probe, one of 5"}
+    result = run(target, *asks(4), guilty)
+    assert set(doing) == {"looking for the case that caused an unanswered probe, one of 5"}
     assert target.doing == ""
-    assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
+    assert [one.case.number for one in result if dict(one.facts).get("blamed")] == [7]
 
 
 def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_for_no_longer(
@@ -133,8 +133,8 @@ def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_f
     monkeypatch.setattr(target.sender, "restart", anew)
     monkeypatch.setattr(target._computing, "find_thread", lambda over: 7 if computes else None)
     monkeypatch.setattr(target.sender, "send_patiently", None)
-    found = run(target, *asks(7), guilty, case(ASK, number=8))
-    assert [one.case.number for one in found if COMPUTES in dict(one.facts)] == [7]
+    result = run(target, *asks(7), guilty, case(ASK, number=8))
+    assert [one.case.number for one in result if COMPUTES in dict(one.facts)] == [7]
     assert not computes
 
 
@@ -146,11 +146,11 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
     unanswered = iter([False, False])  # one behind the case, one behind those under way beside it
     again = iter([True, True, False, True, True, True, True])
     answers = chain(unanswered, again)
-    asked: list[Probe] = []
+    requested: list[Probe] = []
 
     def probe(*asks: object) -> Probe:
-        asked.append(Probe(next(answers, True), 5.0))
-        return asked[-1]
+        requested.append(Probe(next(answers, True), 5.0))
+        return requested[-1]
 
     monkeypatch.setattr(target.sender, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
@@ -159,7 +159,7 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
     assert one.probe is not None
     assert not one.probe.answered
     assert run(target, case(ASK))[0].replies
-    assert len(asked) == 2 + 7 + 1  # until four in a row, then behind the case
+    assert len(requested) == 2 + 7 + 1  # until four in a row, then behind the case
     assert target.restarts == restarts
 
 
@@ -187,9 +187,9 @@ def log_errors(target: BrokerTarget, patch: pytest.MonkeyPatch, guilty: set[int]
         return send(cases, timeout)
 
     def log() -> tuple[str, ...]:
-        said = tuple(entries)
+        lines = tuple(entries)
         entries.clear()
-        return said
+        return lines
 
     patch.setattr(target.sender.health, "unattributed", Unattributed())
     patch.setattr(target.sender, "flow", flow)
@@ -201,10 +201,10 @@ def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, guilty: set[int]
 ) -> None:
     log_errors(target, monkeypatch, guilty)
-    found = run(target, *asks(16))
-    one, *others = (one for one in found if one.log)
+    result = run(target, *asks(16))
+    one, *others = (one for one in result if one.log)
     assert {each.case.number for each in (one, *others)} <= guilty
-    assert not any(each.shared for each in found)
+    assert not any(each.shared for each in result)
     executed = target.executed
     run(target, *asks(16))
     assert target.executed == executed + 16

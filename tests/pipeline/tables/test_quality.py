@@ -71,7 +71,7 @@ def test_limits_hold_over_all_captures() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("quality.bytes=0", "there is no 'quality.bytes'"),
+        ("quality.bytes=0", "unknown 'quality.bytes'"),
         ("quality.gaps", "'' is not a number"),
         ("quality.gaps=-1", "'-1' is not a number"),
     ],

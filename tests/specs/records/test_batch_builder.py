@@ -79,7 +79,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     (one(headers=(("k", "text"),)), "records[1].headers[0].value: bytes or None"),
     ({"records": [ANY]}, "records[0]: a Record is expected, not None"),
     ({"records": [Record(0, 0, None, None), (1, 2)]}, "records[1]: a Record is expected"),
-    ({"records": [], "magic": 1, "compression": "gzip"}, "records: a wrapper without a message"),
+    (
+        {"records": [], "magic": 1, "compression": "gzip"},
+        "records: Kafka rejects a wrapper without a message",
+    ),
     ({"records": [], "magic": 1, "last_offset": 5}, "last_offset: it would be read as None, not 5"),
     *(
         (one(**change) | {"magic": magic, "compression": codec}, f"records[1].{name}: ")
@@ -137,24 +140,24 @@ def test_other_kinds_of_bytes_are_written_too(magic: int) -> None:
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, "none"), (1, "gzip"), (2, "gzip")])
 def test_append_time_stands_in_for_every_timestamp(magic: int, codec: str) -> None:
-    found = [Record(0, 10, None, b"a"), Record(1, 20, None, b"b")]
+    results = [Record(0, 10, None, b"a"), Record(1, 20, None, b"b")]
     data = build(
-        found, magic=magic, compression=codec, timestamp_type="LogAppendTime", max_timestamp=99
+        results, magic=magic, compression=codec, timestamp_type="LogAppendTime", max_timestamp=99
     )
     read = [record.timestamp for batch in records.read(data) for record in batch]
     assert read == [99, 99]
 
 
 def test_a_wrapper_of_offset_0_holds_absolute_offsets() -> None:
-    found = [Record(70, 5, None, b"a"), Record(72, 5, None, b"b")]
-    (batch,) = records.read(build(found, magic=1, compression="gzip", last_offset=0))
-    assert (batch.last_offset, batch.records()) == (0, tuple(found))
+    results = [Record(70, 5, None, b"a"), Record(72, 5, None, b"b")]
+    (batch,) = records.read(build(results, magic=1, compression="gzip", last_offset=0))
+    assert (batch.last_offset, batch.records()) == (0, tuple(results))
 
 
 def test_numbers_wrap_around_as_they_do_in_java() -> None:
-    found = [Record(2**63 - 1, 2**63 - 1, None, b"a"), Record(-(2**63) + 1, -(2**63), None, b"b")]
-    (batch,) = records.read(build(found, base_offset=2**63 - 1, base_timestamp=-5))
-    assert batch.records() == tuple(found)
+    results = [Record(2**63 - 1, 2**63 - 1, None, b"a"), Record(-(2**63) + 1, -(2**63), None, b"b")]
+    (batch,) = records.read(build(results, base_offset=2**63 - 1, base_timestamp=-5))
+    assert batch.records() == tuple(results)
     assert batch.last_offset == -(2**63) + 1
 
 
@@ -170,10 +173,10 @@ def test_a_set_of_other_records_keeps_the_header() -> None:
 
 
 def test_a_wrapper_of_fewer_records_has_the_offset_of_its_last() -> None:
-    found = [Record(5, 7, None, b"a"), Record(8, 8, None, b"b"), Record(9, 9, None, b"c")]
-    (batch,) = records.read(build(found, magic=1, compression="gzip"))
-    (other,) = records.read(rebuild(batch, found[:2]))
-    assert (other.last_offset, other.records()) == (8, tuple(found[:2]))
+    results = [Record(5, 7, None, b"a"), Record(8, 8, None, b"b"), Record(9, 9, None, b"c")]
+    (batch,) = records.read(build(results, magic=1, compression="gzip"))
+    (other,) = records.read(rebuild(batch, results[:2]))
+    assert (other.last_offset, other.records()) == (8, tuple(results[:2]))
 
 
 def test_a_codec_there_is_not_cannot_be_built_again() -> None:
@@ -186,10 +189,10 @@ def test_a_codec_there_is_not_cannot_be_built_again() -> None:
 
 @pytest.mark.parametrize("size", [63, 64, 8185, 8192, 100_000, 3_000_000])
 def test_records_of_any_size(size: int) -> None:
-    found = [Record(0, 0, bytes(size), b""), Record(1, 2**40, None, bytes(size))]
-    found.append(Record(2, 0, b"k", None, (("h", bytes(size)),)))
-    (batch,) = records.read(build(found))
-    assert batch.records() == tuple(found)
+    results = [Record(0, 0, bytes(size), b""), Record(1, 2**40, None, bytes(size))]
+    results.append(Record(2, 0, b"k", None, (("h", bytes(size)),)))
+    (batch,) = records.read(build(results))
+    assert batch.records() == tuple(results)
 
 
 def test_a_record_of_negative_length_is_refused() -> None:

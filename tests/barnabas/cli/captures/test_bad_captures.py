@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("directory", "can't read the capture directory: there is no capture in this folder"),
+        ("directory", "can't read the capture directory: no capture in this folder"),
         ("missing", "can't read the capture missing: No such file or directory"),
         ("", "can't read the capture '': No such file or directory"),
         ("good/below", "can't read the capture good/below: Not a directory"),

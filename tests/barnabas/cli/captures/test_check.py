@@ -103,7 +103,7 @@ def test_what_can_not_be_decoded_is_counted(tmp_path: Path) -> None:
         flow.arrived("response", (len(whole) - 5).to_bytes(4) + whole[4:-1], START + 2 * MS)
         flow.close(START + 3 * MS)
     code, _, said = check_two(path)
-    lost = "1 frame undecodable or without a request, of an unknown API"
+    lost = "1 frame undecodable or without a request, content unknown"
     assert (code, said) == (0, f"1 exchange: no findings\n{lost}\n")
     assert check_two(path, "--format", "json").document["undecoded"] == 1
     (found,) = check_two(path, "--format", "sarif").document["runs"]

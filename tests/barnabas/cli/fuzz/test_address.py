@@ -37,7 +37,9 @@ def test_what_kills_it_is_a_finding_and_the_same_command_goes_on_behind_it(
     *lines, last = first.stderr.splitlines()
     assert any(" in " in line and line.endswith("; 1 finding") for line in lines)
     assert any("fuzz replay" in line for line in lines)
-    assert "ConnectionRefusedError; start it again; the same command goes on at case" in last
+    assert (
+        "ConnectionRefusedError; start it again; run the same command to continue at case" in last
+    )
     done = int(last.rpartition(" ")[2])
     assert run("fuzz", "run", "c.yaml", cwd=tmp_path).returncode == 3  # nobody started it
     broker.start()
