@@ -120,8 +120,8 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
         tmp_path,
         {"tests/send.py": SEND, "tests/test_all.py": tests, "tests/wrong.yaml": WRONG},
     )
-    found = project.run(tmp_path, "--strict-markers", "-rA", "--kafka-bootstrap-server", cluster)
-    outcomes = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", found.stdout, re.MULTILINE)
+    result = project.run(tmp_path, "--strict-markers", "-rA", "--kafka-bootstrap-server", cluster)
+    outcomes = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", result.stdout, re.MULTILINE)
     assert sorted(outcomes) == [
         ("ERROR", "test_bad_end"),
         ("ERROR", "test_killed"),
@@ -136,11 +136,11 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
         ("PASSED", "test_killed"),
         ("PASSED", "test_of_others"),
         ("PASSED", "test_options"),
-    ], found.stdout
-    assert found.returncode == 1
-    told = sections(found.stdout)
+    ], result.stdout
+    assert result.returncode == 1
+    reported = sections(result.stdout)
 
-    bad = told["test_bad"].splitlines()
+    bad = reported["test_bad"].splitlines()
     begin = next(at for at, line in enumerate(bad) if re.fullmatch(r"-+ barnabas proxy -+", line))
     assert re.fullmatch(rf"127\.0\.0\.1:\d+ in front of {cluster}", bad[begin + 1])
     assert re.fullmatch(r"\.\.\. \d+ exchanges before these", bad[begin + 2])
@@ -154,20 +154,22 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     assert capture.stat().st_size > 1000
     assert log.read_text().count('"api":"Produce"') == 20
 
-    end = told["ERROR at teardown of test_bad_end"]
+    end = reported["ERROR at teardown of test_bad_end"]
     assert "barnabas proxy ---" in end
     assert "Produce v" in end
     assert "has ended" not in end, "it was stopped"
 
-    assert told["ERROR at setup of test_wrong_file"].strip() == (
+    assert reported["ERROR at setup of test_wrong_file"].strip() == (
         "barnabas: wrong.yaml:5: unknown key 'delai' in do; did you mean 'delay'?"
     )
-    assert "no scenario and no file 'missing.yaml' in " in told["ERROR at setup of test_no_file"]
-    assert "scenario takes one thing" in told["ERROR at setup of test_two"]
-    assert told["ERROR at setup of test_no_proxy"].strip() == (
+    assert (
+        "no scenario and no file 'missing.yaml' in " in reported["ERROR at setup of test_no_file"]
+    )
+    assert "scenario takes one thing" in reported["ERROR at setup of test_two"]
+    assert reported["ERROR at setup of test_no_proxy"].strip() == (
         "the marker scenario is for the fixture kafka_proxy: let the test take it"
     )
-    killed = told["ERROR at teardown of test_killed"]
+    killed = reported["ERROR at teardown of test_killed"]
     assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")
 
     kept = {path.name for path in (tmp_path / "kept").glob("kafka_proxy_*0")}
@@ -197,16 +199,16 @@ def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_fi
             print("clusters:", *clusters)
     """
     project.write(tmp_path, {"tests/send.py": SEND, "tests/test_all.py": tests})
-    found = project.run(tmp_path, "-s")
-    assert found.returncode == 0, found.stdout
+    result = project.run(tmp_path, "-s")
+    assert result.returncode == 0, result.stdout
     assert (
-        len(re.findall(r"clusters:(?: [\d.:]+,[\d.:]+,[\d.:]+){1}$", found.stdout, re.MULTILINE))
+        len(re.findall(r"clusters:(?: [\d.:]+,[\d.:]+,[\d.:]+){1}$", result.stdout, re.MULTILINE))
         == 1
     )
     project.write(tmp_path, {"pytest.ini": f"[pytest]\nkafka_bootstrap_server = {cluster}\n"})
-    found = project.run(tmp_path, "-s", "-k", "two")
-    assert found.returncode == 0, found.stdout
-    assert f"clusters: {cluster}\n" in found.stdout
+    result = project.run(tmp_path, "-s", "-k", "two")
+    assert result.returncode == 0, result.stdout
+    assert f"clusters: {cluster}\n" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -235,9 +237,9 @@ def test_what_is_not_installed_is_one_line(
         },
     )
     path = os.pathsep.join((str(ROOT), str(tmp_path / "absent")))
-    found = project.run(tmp_path, *options, PYTHONPATH=path)
-    assert said in sections(found.stdout)["ERROR at setup of test_it"]
-    assert "Traceback" not in found.stdout
+    result = project.run(tmp_path, *options, PYTHONPATH=path)
+    assert said in sections(result.stdout)["ERROR at setup of test_it"]
+    assert "Traceback" not in result.stdout
 
 
 def test_conformance_checks_are_items_after_the_own_tests(cluster: str, tmp_path: Path) -> None:

@@ -54,11 +54,11 @@ def fetched(number: int, end: int, error: int = 0) -> Exchange:
     """A Fetch of 0.8, as stands beside a draft's messages; end: of the log, of which nothing is read."""
     part = {"partition_index": number, "error_code": error, "high_watermark": end, "records": b""}
     request, response = (message.codec(0) for message in (api(FETCH).request, api(FETCH).response))
-    asked = requests.fetch({("t", number): 0}, max_wait_ms=0, min_bytes=0, max_bytes=1)
+    requested = requests.fetch({("t", number): 0}, max_wait_ms=0, min_bytes=0, max_bytes=1)
     return Exchange(
         *(10_000 * MS, 99, "10.0.0.99:5000", "a", 1, FETCH, 0, 1, 10),
         latency_ms=1,
-        request_body=request.encode(asked),
+        request_body=request.encode(requested),
         response_body=response.encode({"responses": [{"topic": "t", "partitions": [part]}]}),
     )
 
@@ -82,16 +82,16 @@ def test_each_rebalance_is_a_generation(design: str) -> None:
     world.kill("b")
     world.until(world.settled)
     world.run(500)
-    found = bands(exchanges(design, world.tapped))
-    assert [(one["generation"], one["members"], one["why"]) for one in found] == [
+    result = bands(exchanges(design, world.tapped))
+    assert [(one["generation"], one["members"], one["why"]) for one in result] == [
         (1, 1, "a joined"),
         (2, 2, "b joined"),
         (3, 1, "b was removed"),
     ]
-    assert {one["type"] for one in found} == {design}
-    assert [len(one["moved"]) for one in found] == [0, 2, 2]
+    assert {one["type"] for one in result} == {design}
+    assert [len(one["moved"]) for one in result] == [0, 2, 2]
     if design == CENTRAL:
-        assert {(one["from"], one["to"]) for one in found[2]["moved"]} == {("b", "a")}
+        assert {(one["from"], one["to"]) for one in result[2]["moved"]} == {("b", "a")}
 
 
 def test_who_leaves_the_rewrite_is_said_to() -> None:
@@ -153,9 +153,9 @@ def test_who_answers_a_start_behind_others_stops_is_still_of_that_generation() -
     seen = exchanges(CENTRAL, world.tapped)
     late = [one for one in seen if (one.api, one.client_id) == ("StartFetcher", "a")][-2]
     assert (late.latency_ms or 0) >= 20
-    found = bands(seen)
-    assert [one["generation"] for one in found] == [1, 2, 3, 4, 5]
-    assert [one["members"] for one in found] == [1, 2, 3, 3, 2]
+    result = bands(seen)
+    assert [one["generation"] for one in result] == [1, 2, 3, 4, 5]
+    assert [one["members"] for one in result] == [1, 2, 3, 3, 2]
 
 
 def test_lanes_have_what_passed_and_pings_are_runs() -> None:
@@ -163,8 +163,8 @@ def test_lanes_have_what_passed_and_pings_are_runs() -> None:
     world.run(1_000)
     (lane,) = shown(Lanes(), Context(), *exchanges(CENTRAL, world.tapped)).rows()
     assert (lane["group"], lane["member"], lane["client"]) == ("g", "a", "a")
-    told = [(one["api"], one["generation"], one["error"]) for one in lane["events"]]
-    assert told[:3] == [
+    reported = [(one["api"], one["generation"], one["error"]) for one in lane["events"]]
+    assert reported[:3] == [
         ("RegisterConsumer", -1, ""),
         ("StopFetcher", -1, ""),
         ("StartFetcher", 1, ""),
@@ -183,10 +183,10 @@ def test_lag_of_central_coordination_is_since_the_group_was_stopped() -> None:
     world.until(world.settled)
     world.run(100)
     seen = [*exchanges(CENTRAL, world.tapped), fetched(0, 50), fetched(1, 42)]
-    found = lag(seen)
-    assert found["t", 0] == (42, "StartFetcher", 8)
-    assert found["t", 1] == (42, "StartFetcher", 0)
-    assert found["t", 2] == (42, "StartFetcher", None)
+    result = lag(seen)
+    assert result["t", 0] == (42, "StartFetcher", 8)
+    assert result["t", 1] == (42, "StartFetcher", 0)
+    assert result["t", 2] == (42, "StartFetcher", None)
 
 
 def test_lag_of_the_rewrite_is_by_its_commits() -> None:
@@ -200,8 +200,8 @@ def test_lag_of_the_rewrite_is_by_its_commits() -> None:
     (about,) = (seen[-1].request or {})["topics"]
     offsets = {row["partition"]: row["offset"] for row in about["partitions"]}
     assert len(offsets) == 4
-    found = lag([*seen, fetched(3, 50)])
-    assert found == {
+    result = lag([*seen, fetched(3, 50)])
+    assert result == {
         ("t", number): (offset, "OffsetCommit", 50 - offset if number == 3 else None)
         for number, offset in offsets.items()
     }
@@ -230,8 +230,8 @@ def test_partitions_of_0_7_keep_their_names() -> None:
     world.add("a")
     world.until(world.settled)
     groups = DialectGroups()
-    said = [one for each in exchanges(CENTRAL, world.tapped) for one in groups.of(each)]
-    (joined,) = [one for one in said if one.key == JOIN_GROUP and not one.error]
+    lines = [one for each in exchanges(CENTRAL, world.tapped) for one in groups.of(each)]
+    (joined,) = [one for one in lines if one.key == JOIN_GROUP and not one.error]
     assert {number for _, number, _ in joined.partitions} == {"0-0", "0-1", 7, long}
 
 
@@ -299,6 +299,6 @@ def test_a_start_that_is_cut_short_is_a_generation_of_its_own() -> None:
     world.kill("b")
     world.until(world.settled)
     world.run(500)
-    found = bands(exchanges(CENTRAL, world.tapped))
-    assert [one["generation"] for one in found] == list(range(1, len(found) + 1))
-    assert (found[-1]["members"], found[-1]["why"]) == (2, "b was removed")
+    result = bands(exchanges(CENTRAL, world.tapped))
+    assert [one["generation"] for one in result] == list(range(1, len(result) + 1))
+    assert (result[-1]["members"], result[-1]["why"]) == (2, "b was removed")

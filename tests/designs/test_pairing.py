@@ -26,14 +26,14 @@ def test_a_produce_without_acks_waits_for_no_answer(name: str) -> None:
     lost = talk.frame("request", client.ask(0, 0, produce({}, 0, 1, "none"), answered=False)[4:])
     assert isinstance(lost, DialectRequest)
     assert not lost.expects_response
-    asked = talk.frame("request", client.ask(0, 0, produce({}, 1, 1, "none"))[4:])
-    assert isinstance(asked, DialectRequest)
-    assert asked.expects_response
-    assert list(talk.waiting["request"]) == [asked]
+    requested = talk.frame("request", client.ask(0, 0, produce({}, 1, 1, "none"))[4:])
+    assert isinstance(requested, DialectRequest)
+    assert requested.expects_response
+    assert list(talk.waiting["request"]) == [requested]
     talk.forget(lost)  # as a rule may want
     with pytest.raises(LookupError):
         talk.frame("response", (0).to_bytes(4))
-    assert talk.frame("response", (1).to_bytes(4)) == DialectResponse(asked, b"", "")
+    assert talk.frame("response", (1).to_bytes(4)) == DialectResponse(requested, b"", "")
 
 
 def rewrite_b(api: str, number: int, direction: Direction, body: dict[str, Any]) -> bytes:
@@ -43,30 +43,30 @@ def rewrite_b(api: str, number: int, direction: Direction, body: dict[str, Any])
 
 def test_a_response_whose_header_fits_two_requests_answers_the_one_that_it_decodes_as() -> None:
     talk = pairing_of(dialect("rewrite-b"))
-    asked = []
+    requested = []
     for number, (api, body) in enumerate(
         (
             ("ConsumerMetadata", {"group_id": "g", "client_id": "c"}),
             ("Heartbeat", {"group_id": "g", "consumer_id": "c"}),
         )
     ):
-        found = talk.frame("request", rewrite_b(api, number, "request", body))
-        assert isinstance(found, DialectRequest)
-        asked.append(found)
+        result = talk.frame("request", rewrite_b(api, number, "request", body))
+        assert isinstance(result, DialectRequest)
+        requested.append(result)
     beat = {"group_id": "g", "consumer_id": "c", "error_code": 0}
     answer = talk.frame("response", rewrite_b("Heartbeat", 1, "response", beat))
     assert isinstance(answer, DialectResponse)
-    assert answer.request is asked[1]
+    assert answer.request is requested[1]
 
 
 @pytest.mark.parametrize("name", ["rewrite-a", "rewrite-b", "rewrite-c"])
 def test_kafkas_apis_stand_next_to_those_of_the_early_drafts(name: str) -> None:
     talk, client = pairing_of(dialect(name)), Dialogue("me")
-    asked = talk.frame("request", client.ask(3, 0, {"topics": []})[4:])
-    assert isinstance(asked, DialectRequest)
-    assert (asked.api, asked.client_id) == ("Metadata", "me")
-    answer = talk.frame("response", asked.correlation_id.to_bytes(4) + bytes(8))
-    assert answer == DialectResponse(asked, bytes(8), "")
+    requested = talk.frame("request", client.ask(3, 0, {"topics": []})[4:])
+    assert isinstance(requested, DialectRequest)
+    assert (requested.api, requested.client_id) == ("Metadata", "me")
+    answer = talk.frame("response", requested.correlation_id.to_bytes(4) + bytes(8))
+    assert answer == DialectResponse(requested, bytes(8), "")
 
 
 def test_an_error_in_the_header_next_to_the_correlation_id_is_named() -> None:
@@ -76,6 +76,6 @@ def test_an_error_in_the_header_next_to_the_correlation_id_is_named() -> None:
     frame = DialectFrame(
         "request", "FindCoordinator", {"correlation_id": 7}, {"client_id": "c", "group_id": "g"}
     )
-    asked = talk.frame("request", encode_frame(spoken, frame)[4:])
+    requested = talk.frame("request", encode_frame(spoken, frame)[4:])
     answer = talk.frame("response", struct.pack(">qh", 7, 25))
-    assert answer == DialectResponse(asked, b"", "UnknownConsumerId")  # type: ignore[arg-type]
+    assert answer == DialectResponse(requested, b"", "UnknownConsumerId")  # type: ignore[arg-type]

@@ -40,9 +40,9 @@ def changes(source: str) -> list[tuple[int, str, str]]:
 
 
 def test_each_change_is_in_a_function_and_is_python() -> None:
-    found = mutants("m.py", SOURCE)
-    assert {one.function for one in found} == {"first", "Box.full"}
-    for one in found:
+    result = mutants("m.py", SOURCE)
+    assert {one.function for one in result} == {"first", "Box.full"}
+    for one in result:
         ast.parse(one.applied(SOURCE))
 
 
@@ -66,16 +66,16 @@ def test_what_somebody_might_write_by_mistake(change: tuple[int, str, str]) -> N
 
 
 def test_texts_annotations_and_defaults_stay() -> None:
-    found = changes("def f(a: int = 1) -> str | None:\n    '''Not 1.'''\n    return 'a' + 'b'\n")
-    assert found == [(3, "'a' + 'b'", "None")]
+    result = changes("def f(a: int = 1) -> str | None:\n    '''Not 1.'''\n    return 'a' + 'b'\n")
+    assert result == [(3, "'a' + 'b'", "None")]
 
 
 @pytest.mark.parametrize("file", ["proxy/connection/send_queue.py", "captures/kafka/wording.py"])
 def test_mutants_of_our_own_modules_are_python(file: str) -> None:
     source = (ROOT / file).read_text()
-    found = mutants(file, source)
-    assert len(found) > 50
-    for one in found:
+    result = mutants(file, source)
+    assert len(result) > 50
+    for one in result:
         ast.parse(one.applied(source))
 
 
@@ -198,11 +198,11 @@ def test_only_changes_are_noticed(tmp_path: Path) -> None:
     doctest = 'def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n'
     (tmp_path / "made.py").write_text(CLOSURES + doctest)
     (tmp_path / "test_made.py").write_text(TESTS)
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", CONTROL, str(tmp_path)], cwd=ROOT, capture_output=True, text=True
     )
-    results = [line for line in found.stdout.splitlines() if line.startswith("{")]
-    assert results == ["{'survived'}", "{'killed'}"], found.stdout + found.stderr
+    results = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    assert results == ["{'survived'}", "{'killed'}"], result.stdout + result.stderr
 
 
 def test_results_of_runs_that_were_killed_or_ran_at_a_time_are_read(tmp_path: Path) -> None:

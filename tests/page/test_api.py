@@ -60,10 +60,10 @@ def test_files_need_no_token_calls_do_and_only_the_own_origin_is_admitted(call: 
 def test_a_filter_finds_numbers_and_rows_are_those(call: Caller) -> None:
     every = read(call, "source")
     assert numbers(call) == list(range(every["end"]))
-    found = numbers(call, "api=='Produce'")
-    assert 0 < len(found) < every["end"]
-    rows = read(call, f"exchanges/rows?numbers={','.join(map(str, found[:3]))}")
-    assert [(row["number"], row["api"]) for row in rows] == [(n, "Produce") for n in found[:3]]
+    result = numbers(call, "api=='Produce'")
+    assert 0 < len(result) < every["end"]
+    rows = read(call, f"exchanges/rows?numbers={','.join(map(str, result[:3]))}")
+    assert [(row["number"], row["api"]) for row in rows] == [(n, "Produce") for n in result[:3]]
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_filter_finds_numbers_and_rows_are_those(call: Caller) -> None:
     ],
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(call: Caller, path: str, status: int) -> None:
-    found = call(f"/v1/{path}")
-    assert found.status == status
-    assert found.error
+    result = call(f"/v1/{path}")
+    assert result.status == status
+    assert result.error
 
 
 def test_fields_say_where_their_bytes_are(call: Caller) -> None:
@@ -105,25 +105,25 @@ def test_a_window_of_a_connections_messages(call: Caller) -> None:
     number, connection = late["number"], late["connection"]
     assert read(call, f"exchanges/{number}")["correlation_id"] == late["correlation_id"]
     while_it_waits = f"from={late['arrived']}&to={late['left']}&connection={connection}"
-    found = read(call, f"sequence?{while_it_waits}")["messages"]
-    assert late in found
-    assert {one["connection"] for one in found} == {connection}
-    assert len(found) < len(every["messages"])
+    result = read(call, f"sequence?{while_it_waits}")["messages"]
+    assert late in result
+    assert {one["connection"] for one in result} == {connection}
+    assert len(result) < len(every["messages"])
 
 
 def test_bytes_with_secrets_are_not_shown() -> None:
     with called(lambda: shown(SAMPLES / "sasl.pcapng")) as call:
-        found = numbers(call, "api=='SaslAuthenticate'")
-        assert found
-        for number in found:
+        result = numbers(call, "api=='SaslAuthenticate'")
+        assert result
+        for number in result:
             each = read(call, f"exchanges/{number}")
             assert (each["request"]["hex"], each["response"]["hex"]) == (None, None)
 
 
 def test_of_a_message_that_the_proxy_changed_both_forms_are_there(call: Caller) -> None:
-    found = first(call, "Metadata")
-    sides = found["response"], found["altered"]["response"]
+    result = first(call, "Metadata")
+    sides = result["response"], result["altered"]["response"]
     ports = [[broker["port"] for broker in side["value"]["brokers"]] for side in sides]
     assert ports[0] != ports[1]
     assert sides[0]["hex"] != sides[1]["hex"]
-    assert "request" not in found["altered"]
+    assert "request" not in result["altered"]

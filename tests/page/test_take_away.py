@@ -49,11 +49,11 @@ class Take:
         self._call = call
 
     def __call__(self, body: str | None = None, **wanted: Any) -> File:
-        found = self._call("/v1/take", json.dumps(wanted) if body is None else body)
+        result = self._call("/v1/take", json.dumps(wanted) if body is None else body)
         name, said = (
-            found.headers.get(one.lower(), "") for one in ("Content-Disposition", REMARK_HEADER)
+            result.headers.get(one.lower(), "") for one in ("Content-Disposition", REMARK_HEADER)
         )
-        return File(found.status, name, said, found.body)
+        return File(result.status, name, said, result.body)
 
 
 @contextlib.contextmanager
@@ -83,11 +83,11 @@ def decoded(path: Path, *options: str) -> str:
 def test_json_lines_are_those_of_decode_byte_for_byte(name: str) -> None:
     with taking(name) as take:
         for condition, options in (None, ()), (PRODUCE, ("--filter", PRODUCE)):
-            found = take(form="jsonl", filter=condition)
+            result = take(form="jsonl", filter=condition)
             lines = decoded(SAMPLES / name, *options)
-            assert found.body.decode() == lines
-            assert found.said == f"{lines.count(chr(10))} exchanges"
-            assert found.name == 'attachment; filename="exchanges.jsonl"'
+            assert result.body.decode() == lines
+            assert result.said == f"{lines.count(chr(10))} exchanges"
+            assert result.name == 'attachment; filename="exchanges.jsonl"'
 
 
 @pytest.mark.needs_tshark
@@ -102,9 +102,9 @@ def test_packets_of_a_capture_are_those_that_it_has(tmp_path: Path) -> None:
         rows = decoded(SAMPLES / "faults.pcapng").splitlines()
         assert decoded(out).splitlines() == [rows[3], rows[5]]
         assert len(kafka_seen(out, (open_port(out),))) == 4
-        found = take(form="pcapng", filter="rules")
-        assert found.said == "5 exchanges"
-        out.write_bytes(found.body)
+        result = take(form="pcapng", filter="rules")
+        assert result.said == "5 exchanges"
+        out.write_bytes(result.body)
         assert CaptureReader(out).meta["slice"] == ["--filter rules"]
 
 
@@ -126,9 +126,9 @@ def test_packets_that_end_on_the_way_are_not_in_the_file(
 
     monkeypatch.setattr(forms, "repack", breaks)
     with taking() as take:
-        found = take(form="pcapng", filter=PRODUCE)
-    assert found.said.endswith("frames are reconstructed: the packets are no longer kept")
-    (tmp_path / "out.pcapng").write_bytes(found.body)
+        result = take(form="pcapng", filter=PRODUCE)
+    assert result.said.endswith("frames are reconstructed: the packets are no longer kept")
+    (tmp_path / "out.pcapng").write_bytes(result.body)
     assert "reconstructed" in CaptureReader(tmp_path / "out.pcapng").meta
 
 
@@ -141,34 +141,36 @@ def test_where_packets_are_gone_frames_are_written_anew(packets: Any, tmp_path: 
     out = tmp_path / "out.pcapng"
 
     with taking(without_packets(Origin("here", packets))) as take:
-        found = take(form="pcapng", filter=PRODUCE)
-        assert found.said == "6 exchanges; frames are reconstructed: the packets are no longer kept"
-        out.write_bytes(found.body)
+        result = take(form="pcapng", filter=PRODUCE)
+        assert (
+            result.said == "6 exchanges; frames are reconstructed: the packets are no longer kept"
+        )
+        out.write_bytes(result.body)
         assert "reconstructed" in CaptureReader(out).meta
         assert decoded(out).count("\n") == 6
 
 
 def test_a_scenario_does_again_what_rules_did() -> None:
     with taking() as take:
-        found = take(form="scenario", numbers=list(range(20)))
-        assert found.name == 'attachment; filename="again.yaml"'
-        rules = loads(found.body.decode()).rules
+        result = take(form="scenario", numbers=list(range(20)))
+        assert result.name == 'attachment; filename="again.yaml"'
+        rules = loads(result.body.decode()).rules
         assert [rule.name for rule in rules] == ["slow produce", "the leader is busy"]
-        found = take(form="scenario", numbers=[0])
-        assert found.said == "1 exchange; no rule fired on them"
-        assert loads(found.body.decode()).rules == ()
+        result = take(form="scenario", numbers=[0])
+        assert result.said == "1 exchange; no rule fired on them"
+        assert loads(result.body.decode()).rules == ()
 
 
 def test_a_test_has_what_rules_did_too() -> None:
     with taking() as take:
-        found = take(form="pytest", filter=PRODUCE)
-        assert found.name == 'attachment; filename="test_seen.py"'
-        compile(found.body, "test_seen.py", "exec")
-        assert b"the leader is busy" in found.body
-        assert b"samples/faults.pcapng.\n" in found.body
-        found = take(form="pytest", filter="api == 'ApiVersions'")
-        assert found.status == 422
-        assert "no exchange can be compared" in json.loads(found.body)["error"]
+        result = take(form="pytest", filter=PRODUCE)
+        assert result.name == 'attachment; filename="test_seen.py"'
+        compile(result.body, "test_seen.py", "exec")
+        assert b"the leader is busy" in result.body
+        assert b"samples/faults.pcapng.\n" in result.body
+        result = take(form="pytest", filter="api == 'ApiVersions'")
+        assert result.status == 422
+        assert "no exchange can be compared" in json.loads(result.body)["error"]
 
 
 def test_what_was_left_out_is_counted() -> None:
@@ -176,8 +178,8 @@ def test_what_was_left_out_is_counted() -> None:
         return shown(SAMPLES / "embedded.pcapng", lambda each: each.leave_out("response"))
 
     with taking(made) as take:
-        said = take(form="jsonl", numbers=[0, 1]).said
-        assert said == "2 exchanges; of 2 exchanges a body was not kept"
+        output = take(form="jsonl", numbers=[0, 1]).said
+        assert output == "2 exchanges; of 2 exchanges a body was not kept"
         assert take(form="pytest").status == 422
 
 
@@ -199,9 +201,9 @@ def test_what_was_left_out_is_counted() -> None:
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(body: str, status: int, said: str) -> None:
     with taking() as take:
-        found = take(body)
-        assert found.status == status
-        assert json.loads(found.body)["error"].startswith(said)
+        result = take(body)
+        assert result.status == status
+        assert json.loads(result.body)["error"].startswith(said)
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS])
@@ -210,13 +212,13 @@ def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, for
     path.write_bytes((SAMPLES / "faults.pcapng").read_bytes())
 
     def made() -> Any:
-        found = shown(path)
+        result = shown(path)
         path.unlink()
-        return found
+        return result
 
     with taking(made) as take:
-        found = take(form=form)
-        assert found.status == 200, found.body
+        result = take(form=form)
+        assert result.status == 200, result.body
 
 
 async def test_what_nobody_waits_for_any_longer_is_given_up(
@@ -237,8 +239,8 @@ async def test_what_nobody_waits_for_any_longer_is_given_up(
     serving = await serve(shown(SAMPLES / "faults.pcapng")[1], ("127.0.0.1", 0), "secret", is_file)
     host, port = serving.address
     connection = http.client.HTTPConnection(host, port)
-    said = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
-    await asyncio.to_thread(connection.request, "POST", "/v1/take", *said)
+    output = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
+    await asyncio.to_thread(connection.request, "POST", "/v1/take", *output)
     await asyncio.to_thread(begun.wait, SOON)
     connection.close()
     await asyncio.to_thread(over.wait, SOON)

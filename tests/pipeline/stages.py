@@ -59,26 +59,28 @@ def in_memory(
     rows = [
         one
         for piece in order(list(made.pieces))
-        for found in segments(piece, made.links, carry=carry)
-        for one in found.to_pylist()
+        for results in segments(piece, made.links, carry=carry)
+        for one in results.to_pylist()
     ]
     rows.sort(key=lambda one: (one["flow"], one["first"]))
-    wanted = tuple(column.name for column in travelling(columns))
-    reading = FlowSettings(wanted, made.section_groups, made.packets, tuple(made.secrets), frames)
+    expected = tuple(column.name for column in travelling(columns))
+    reading = FlowSettings(expected, made.section_groups, made.packets, tuple(made.secrets), frames)
     keys = KeyLog()
     for text in reading.secrets:
         keys.add(text)
     files = MappedFiles()
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for _, group in itertools.groupby(rows, key=lambda one: one["flow"]):
         flow = (
             unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
             for one in group
         )
-        found += outcomes(flow, reading, keys, files)
-    said = [one for one in found if one.columns is None]
-    facts = gather(said, made.section_groups)
-    travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.position)
+        results += outcomes(flow, reading, keys, files)
+    lines = [one for one in results if one.columns is None]
+    facts = gather(lines, made.section_groups)
+    travelled = sorted(
+        (one for one in results if one.columns is not None), key=lambda x: x.position
+    )
     heads = [
         {
             "section_group": one.section_group,
@@ -89,9 +91,9 @@ def in_memory(
         for one in travelled
     ]
     full = batch(heads, (*HEAD, *travelling(columns)))
-    asked = tuple(column for column in ALL if column.name in columns)
-    done = Completion(facts, "c").complete(full, asked).to_pylist()
-    return Done(done, said, facts, made)
+    requested = tuple(column for column in ALL if column.name in columns)
+    done = Completion(facts, "c").complete(full, requested).to_pylist()
+    return Done(done, lines, facts, made)
 
 
 def sequential(
@@ -111,14 +113,14 @@ def sequential(
             yield event
         now[0] = None
 
-    found = []
+    results = []
     software: dict[int, str] = {}
     events = CaptureReader(*sorted_paths(paths))
     for exchange in Conversations(inferred=True).exchanges(noted(events)):
         context.learn(exchange)
-        said = software_of(exchange)
-        if said is not None:
-            software.setdefault(exchange.connection, said)
+        output = software_of(exchange)
+        if output is not None:
+            software.setdefault(exchange.connection, output)
         late = exchange.latency_ms is None and exchange.note != UNANSWERED
         made = row(
             exchange,
@@ -128,7 +130,7 @@ def sequential(
             end_ns=now[0] if late else None,
             columns=columns,
         )
-        found.append(made)
+        results.append(made)
     kept = tuple(column for column in ROW if column.name in columns)
-    rows: list[dict[str, Any]] = batch(found, kept).to_pylist()
+    rows: list[dict[str, Any]] = batch(results, kept).to_pylist()
     return rows

@@ -74,8 +74,10 @@ def java_refuses(version: str, frames: list[dict[str, Any]]) -> list[dict[str, A
 
     jars = class_path((f"org.apache.kafka:kafka-clients:{version}", LOGGER, JACKSON))
     keys = {"key": "key", "version": "version", "body": "hex"}
-    asked = [{name: frame[key] for name, key in keys.items()} | {"code": CODE} for frame in frames]
-    return ask_java("refusal", map(json.dumps, asked), jars)
+    requested = [
+        {name: frame[key] for name, key in keys.items()} | {"code": CODE} for frame in frames
+    ]
+    return ask_java("refusal", map(json.dumps, requested), jars)
 
 
 def answers(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -83,12 +85,12 @@ def answers(frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Kafka 4.0 has removed old versions.
     """
-    found = java_refuses("4.4.0", frames)
-    left = [at for at, answer in enumerate(found) if "error" in answer]
+    result = java_refuses("4.4.0", frames)
+    left = [at for at, answer in enumerate(result) if "error" in answer]
     for at, older in zip(left, java_refuses("3.9.1", [frames[at] for at in left]), strict=True):
         if "error" not in older:
-            found[at] = older
-    return found
+            result[at] = older
+    return result
 
 
 def rows(value: Any, path: str = "", above: Row = frozenset()) -> Iterator[Row]:
@@ -132,15 +134,15 @@ def test_a_refusal_says_at_least_what_javas_own_says() -> None:
     otherwise: set[tuple[str, int]] = set()
     for frame, answer in zip(frames, answers(frames), strict=True):
         kind = frame["api"], frame["version"]
-        found = api(frame["key"])
-        request = found.request.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
+        result = api(frame["key"])
+        request = result.request.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
         if "error" in answer:
             continue
         if answer["body"] is None:
             assert frame["api"] == "Produce"
             assert request["acks"] == 0
             continue
-        codec = found.response.codec(frame["version"])
+        codec = result.response.codec(frame["version"])
         ours = error_response(frame["key"], frame["version"], request, CODE)
         mine = set(rows(codec.decode(codec.encode(ours))))
         theirs = set(rows(codec.decode(bytes.fromhex(answer["body"]))))
@@ -171,9 +173,9 @@ def test_every_request_can_be_refused_on_every_level(name: str) -> None:
     for frame in BY_API[name]:
         if frame["direction"] != "request":
             continue
-        found = api(frame["key"])
-        request = found.request.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
-        codec = found.response.codec(frame["version"])
+        result = api(frame["key"])
+        request = result.request.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
+        codec = result.response.codec(frame["version"])
         answer = codec.decode(
             codec.encode(error_response(frame["key"], frame["version"], request, CODE))
         )
@@ -195,11 +197,11 @@ def codes(value: Any) -> Iterator[tuple[str, int]]:
 
 
 def refused(name: str, version: int, **request: Any) -> dict[str, Any]:
-    found = api(name)
-    codec = found.request.codec(version)
+    result = api(name)
+    codec = result.request.codec(version)
     whole = codec.decode(codec.encode(request))
-    answer = found.response.codec(version)
-    return answer.decode(answer.encode(error_response(found.key, version, whole, CODE)))
+    answer = result.response.codec(version)
+    return answer.decode(answer.encode(error_response(result.key, version, whole, CODE)))
 
 
 def test_entries_that_names_do_not_tell() -> None:

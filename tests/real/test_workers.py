@@ -62,23 +62,23 @@ def test_log_and_capture_are_one_and_in_order(cluster: EmbeddedCluster, tmp_path
     options = ("--workers", 3, "--log", "json", "--log-wait", "--capture", capture)
     with asked(cluster, options, 6, 100) as (proxy, answered):
         assert len(proxy.workers) == 3
-        said = ended(proxy)
-    found = proxy.exchanges
-    assert len(found) == passed(said) == sum(map(len, answered))
-    assert " not printed" not in said
-    assert {row["connection"] for row in found} == {1, 2, 3, 4, 5, 6}
+        output = ended(proxy)
+    result = proxy.exchanges
+    assert len(result) == passed(output) == sum(map(len, answered))
+    assert " not printed" not in output
+    assert {row["connection"] for row in result} == {1, 2, 3, 4, 5, 6}
     for number in range(1, 7):
-        ids = [row["correlation_id"] for row in found if row["connection"] == number]
+        ids = [row["correlation_id"] for row in result if row["connection"] == number]
         assert ids == [*range(len(ids))]
-    assert sum(1 for _ in open_capture(capture).exchanges()) == len(found)
+    assert sum(1 for _ in open_capture(capture).exchanges()) == len(result)
     times = [
         datetime.fromisoformat(row["ts"]) + timedelta(milliseconds=row["latency_ms"])
-        for row in found
+        for row in result
     ]
     assert max(before - after for before, after in pairwise(times)) < CLOCK
-    assert "6 connections" in said
-    assert "capture: " in said
-    assert " lost" not in said
+    assert "6 connections" in output
+    assert "capture: " in output
+    assert " lost" not in output
 
 
 def test_a_rotated_capture_of_several_workers_has_all(
@@ -87,12 +87,12 @@ def test_a_rotated_capture_of_several_workers_has_all(
     folder = tmp_path / "run"
     options = ("--workers", 2, "--capture", folder, "--rotate", "128KiB")
     with asked(cluster, options, 4, 300, client_software_name="n" * 1000) as (proxy, _):
-        said = ended(proxy)
+        output = ended(proxy)
     segments = sorted(folder.glob("*.pcapng"))
     assert len(segments) > 3
-    assert said.count(" is closed") == len(segments)
-    assert sum(1 for _ in open_capture(folder).exchanges()) == passed(said)
-    assert " lost" not in said
+    assert output.count(" is closed") == len(segments)
+    assert sum(1 for _ in open_capture(folder).exchanges()) == passed(output)
+    assert " lost" not in output
     for path in segments:  # each can be read alone
         assert {each.api for each in open_capture(path).exchanges()} == {"ApiVersions"}
 
@@ -123,14 +123,14 @@ def test_real_clients_lose_nothing_when_a_worker_is_killed(
                 await_more(senders)
                 kill(proxy, killed)
             await_more(senders)
-        said = ended(proxy)
+        output = ended(proxy)
     gone = re.findall(
-        r"worker (\d) ended \(signal 9\) and is replaced: (\d+) connections? lost", said
+        r"worker (\d) ended \(signal 9\) and is replaced: (\d+) connections? lost", output
     )
     assert sorted(worker for worker, _ in gone) == ["1", "2"]
     lost = sum(int(count) for _, count in gone)
     assert lost
-    assert f"{lost} lost with workers that ended" in said
+    assert f"{lost} lost with workers that ended" in output
     exchanges = open_capture(capture).exchanges()
     assert sum(each.api == "Produce" for each in exchanges) > 100
 
@@ -155,8 +155,8 @@ def test_what_a_dead_worker_counted_stays_and_another_rule_counts_anew(
         for killed in proxy.workers:
             kill(proxy, killed)
         assert counted() == before, "open connections' bytes too"
-        found = it.ask("PUT", "/scenario", slow.format("2ms").encode())
-        assert [each["matched"] for each in found["rules"]] == [0]
+        result = it.ask("PUT", "/scenario", slow.format("2ms").encode())
+        assert [each["matched"] for each in result["rules"]] == [0]
         assert counted()['barnabas_faults_total{fault="delay"}'] == 8
 
 
@@ -172,6 +172,6 @@ def test_workers_end_with_their_supervisor(cluster: EmbeddedCluster) -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "65", "1.5", ""])
 def test_a_wrong_number_is_said(text: str) -> None:
-    found = run("proxy", "-b", "127.0.0.1:1", f"--workers={text}")
-    assert found.returncode == 2
-    assert f"--workers {text}: give a number from 1 to 64, or auto" in found.stderr
+    result = run("proxy", "-b", "127.0.0.1:1", f"--workers={text}")
+    assert result.returncode == 2
+    assert f"--workers {text}: give a number from 1 to 64, or auto" in result.stderr

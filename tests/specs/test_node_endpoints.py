@@ -46,11 +46,11 @@ def found_at(key: int, version: int, body: bytes, steps: list[int]) -> tuple[Res
     tail = ResponseTail(key, version, len(data) - 4, keep=True)
     for start, end in sliced(len(data), steps):
         piece = memoryview(b"before" + data[start:end] + b"behind")
-        found = tail.find(piece, 6, 6 + end - start, len(data) - end)
-        if found is not None:
+        result = tail.find(piece, 6, 6 + end - start, len(data) - end)
+        if result is not None:
             assert tail.kept is not None
-            assert bytes(tail.kept) == data[: start + found - 6]
-            return tail, start + found - 6 - len(HEADER)
+            assert bytes(tail.kept) == data[: start + result - 6]
+            return tail, start + result - 6 - len(HEADER)
     raise AssertionError("the last byte of a response is its tail's, or it is malformed")
 
 
@@ -67,8 +67,8 @@ def passed(key: int, version: int, body: bytes, steps: list[int], to: str = "pro
 
 
 def nodes(key: int, version: int, body: bytes) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = specs.api(key).response.codec(version).decode(body)[NAME]
-    return found
+    result: list[dict[str, Any]] = specs.api(key).response.codec(version).decode(body)[NAME]
+    return result
 
 
 def test_they_are_what_is_listed_and_nothing_but_tags_comes_behind_them() -> None:
@@ -140,10 +140,10 @@ def test_broken_bytes_are_read_as_a_client_reads_them_or_not_at_all(key: int, ve
         assert verdicts == verdicts[:1] * 3
         if verdicts[0]:
             try:
-                found = nodes(key, version, verdicts[0])
+                result = nodes(key, version, verdicts[0])
             except Malformed:
                 return
-            assert all(one["host"] == "proxy" for one in found if one["host"] or one["port"] > 0)
+            assert all(one["host"] == "proxy" for one in result if one["host"] or one["port"] > 0)
 
     check()
 
@@ -169,18 +169,18 @@ def response(key: int, *hosts: str, **more: Any) -> tuple[int, int, bytes]:
 def test_they_are_replaced_where_there_is_room_else_left_out(
     key: int, real: str, fits: bool
 ) -> None:
-    asked = response(key, real)
-    left = passed(*asked, [100])
-    assert [one["host"] for one in nodes(*asked[:2], left)] == ["proxy"] * fits
-    assert specs.api(key).response.codec(asked[1]).inspect(left)[1] == []
+    requested = response(key, real)
+    left = passed(*requested, [100])
+    assert [one["host"] for one in nodes(*requested[:2], left)] == ["proxy"] * fits
+    assert specs.api(key).response.codec(requested[1]).inspect(left)[1] == []
 
 
 def test_tags_that_nobody_knows_stay_where_there_is_room_behind_them() -> None:
-    asked = response(1, "a-longer-host", _tags={7: b"known to a later version", 127: b""})
-    left = passed(*asked, [100])
-    found = specs.api(1).response.codec(asked[1]).decode(left)["_tags"]
-    assert list(found) == [7, 127, 128]
-    assert found[7] == b"known to a later version"
+    requested = response(1, "a-longer-host", _tags={7: b"known to a later version", 127: b""})
+    left = passed(*requested, [100])
+    result = specs.api(1).response.codec(requested[1]).decode(left)["_tags"]
+    assert list(result) == [7, 127, 128]
+    assert result[7] == b"known to a later version"
     full = response(1, "a-longer-host", _tags={(1 << 31) - 1: b""})
     with pytest.raises(Malformed, match="can't be filled"):
         passed(*full, [100])

@@ -39,16 +39,16 @@ def join(
     }
     if version >= 8:
         request |= {"group_instance_id": static.get(member), "reason": more.pop("reason", None)}
-    told: list[dict[str, Any]] = [{"member_id": member, "metadata": b""} for member in members]
+    reported: list[dict[str, Any]] = [{"member_id": member, "metadata": b""} for member in members]
     if version >= 5:
-        told = [one | {"group_instance_id": static.get(one["member_id"])} for one in told]
+        reported = [one | {"group_instance_id": static.get(one["member_id"])} for one in reported]
     response = {
         "error_code": error,
         "generation_id": generation,
         "protocol_name": "range",
         "leader": leader,
         "member_id": member,
-        "members": told,
+        "members": reported,
     }
     return exchange("JoinGroup", version, request, response, at=at, **more)
 
@@ -64,18 +64,18 @@ def sync(
 ) -> Exchange:
     """Make a SyncGroup; `assigns` are the members to which a leader assigns partitions."""
     assignments = [{"member_id": name, "assignment": b""} for name in assigns]
-    asked = {"group_id": "g", "generation_id": generation, "member_id": member}
+    requested = {"group_id": "g", "generation_id": generation, "member_id": member}
     answer = {"error_code": error, "assignment": b""}
-    return exchange("SyncGroup", 1, asked | {"assignments": assignments}, answer, at=at, **more)
+    return exchange("SyncGroup", 1, requested | {"assignments": assignments}, answer, at=at, **more)
 
 
 def heartbeat(
     at: float, member: str = "m", generation: int = 1, *, error: int | None = 0, **more: Any
 ) -> Exchange:
     """Make a Heartbeat; error None: no response."""
-    asked = {"group_id": "g", "generation_id": generation, "member_id": member}
+    requested = {"group_id": "g", "generation_id": generation, "member_id": member}
     answer = None if error is None else {"error_code": error}
-    return exchange("Heartbeat", 1, asked, answer, at=at, **more)
+    return exchange("Heartbeat", 1, requested, answer, at=at, **more)
 
 
 def commit(
@@ -88,19 +88,19 @@ def commit(
     **more: Any,
 ) -> Exchange:
     """Make an OffsetCommit of one partition."""
-    asked = {
+    requested = {
         "group_id": "g",
         "generation_id_or_member_epoch": generation,
         "member_id": member,
         "topics": [{"name": "orders", "partitions": [_position(offset)]}],
     }
-    return exchange("OffsetCommit", 2, asked, _committed(error), at=at, **more)
+    return exchange("OffsetCommit", 2, requested, _committed(error), at=at, **more)
 
 
 def leave(at: float, member: str = "m", *, error: int = 0, **more: Any) -> Exchange:
     """Make a LeaveGroup."""
-    asked = {"group_id": "g", "member_id": member}
-    return exchange("LeaveGroup", 1, asked, {"error_code": error}, at=at, **more)
+    requested = {"group_id": "g", "member_id": member}
+    return exchange("LeaveGroup", 1, requested, {"error_code": error}, at=at, **more)
 
 
 def transact(
@@ -113,7 +113,7 @@ def transact(
     **more: Any,
 ) -> Exchange:
     """Make a TxnOffsetCommit of one partition; generation None: v2, which has no generation."""
-    asked: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "transactional_id": "t",
         "group_id": "g",
         "producer_id": 1,
@@ -121,9 +121,9 @@ def transact(
         "topics": [{"name": "orders", "partitions": [_position(offset)]}],
     }
     if generation is not None:
-        asked |= {"generation_id_or_member_epoch": generation, "member_id": member}
+        requested |= {"generation_id_or_member_epoch": generation, "member_id": member}
     version = 2 if generation is None else 3
-    return exchange("TxnOffsetCommit", version, asked, _committed(error), at=at, **more)
+    return exchange("TxnOffsetCommit", version, requested, _committed(error), at=at, **more)
 
 
 def _position(offset: int) -> dict[str, Any]:

@@ -75,9 +75,9 @@ def secret(number: int) -> Said:
 @pytest.mark.parametrize("size", [3, 1 << 20])
 def test_secrets_of_others_are_overwritten(tmp_path: Path, size: int) -> None:
     granted: Said = ("response", response(1, 36, 2, auth_bytes=b"granted"))
-    said = [secret(1), granted, *talk(2, 1)]
-    assert b"hunter2" in others(tmp_path / "whole", said).read_bytes()
-    path = others(tmp_path / "f", said, size)
+    lines = [secret(1), granted, *talk(2, 1)]
+    assert b"hunter2" in others(tmp_path / "whole", lines).read_bytes()
+    path = others(tmp_path / "f", lines, size)
     out = part(path)
     data = b"".join(event.data for event in CaptureReader(out) if isinstance(event, Chunk))
     assert not any(each in data for each in (b"hunter2", b"granted"))
@@ -100,8 +100,8 @@ def hides(path: Path, only: str) -> list[dict[str, Any]]:
 
 def test_who_was_authenticated_stays_known(tmp_path: Path) -> None:
     """The token with the user is hidden or left out."""
-    said = authenticated("PLAIN", secret(2), ("response", response(2, 36, 2)), *talk(3, 1))
-    hides(others(tmp_path / "f", said), "user == 'alice'")
+    output = authenticated("PLAIN", secret(2), ("response", response(2, 36, 2)), *talk(3, 1))
+    hides(others(tmp_path / "f", output), "user == 'alice'")
 
 
 @pytest.mark.parametrize("size", [14, 12_000])
@@ -109,15 +109,15 @@ def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -
     """This number of asterisks could be read as the header of a request."""
     token = (TOKEN * 1000)[:size]
     raw: Said = ("request", len(token).to_bytes(4) + token)
-    said = authenticated("raw", raw, ("response", bytes(4)), *talk(2, 1))
-    hides(others(tmp_path / "f", said), "api == 'SASL token'")
+    output = authenticated("raw", raw, ("response", bytes(4)), *talk(2, 1))
+    hides(others(tmp_path / "f", output), "api == 'SASL token'")
 
 
 def test_a_request_without_a_header_stays_one(tmp_path: Path) -> None:
     frame = bytes.fromhex("00240002 00000009 7d00") + TOKEN * 1000  # of a client id of 32,000 bytes
-    said = [*talk(), ("request", len(frame).to_bytes(4) + frame), ("response", response(9, 12, 0))]
-    found = hides(others(tmp_path / "f", said), "api == 'unreadable'")
-    assert found[-1]["api"] == "unreadable"
+    lines = [*talk(), ("request", len(frame).to_bytes(4) + frame), ("response", response(9, 12, 0))]
+    result = hides(others(tmp_path / "f", lines), "api == 'unreadable'")
+    assert result[-1]["api"] == "unreadable"
 
 
 def test_what_can_not_be_read_is_overwritten(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_what_comes_behind_a_gap_is_no_size(tmp_path: Path) -> None:
 
 def test_payload_is_taken_out_where_asked(tmp_path: Path) -> None:
     records = bytes(range(33, 73))
-    said: list[Said] = [("request", produce(1, records)), ("response", response(1, 0, 7))]
-    path = others(tmp_path / "f", said)
+    lines: list[Said] = [("request", produce(1, records)), ("response", response(1, 0, 7))]
+    path = others(tmp_path / "f", lines)
     assert records in again(path)
     out = part(path, redact=True)
     assert records not in out.read_bytes()

@@ -83,14 +83,14 @@ def lost(path: Path) -> int:
 
 def test_a_slice_keeps_who_spoke_and_what_was_decided(tmp_path: Path) -> None:
     path = ours(tmp_path / "f.pcapng", talk())
-    found = part(path, "api == 'Heartbeat'")
-    exchanges = list(Conversations().exchanges(CaptureReader(found)))
+    result = part(path, "api == 'Heartbeat'")
+    exchanges = list(Conversations().exchanges(CaptureReader(result)))
     assert [
         (exchange.api, exchange.connection, exchange.broker, exchange.client_address)
         for exchange in exchanges
     ] == [("Heartbeat", 3, 7, "10.9.9.9:1")] * 3
-    assert rows(found) == rows(path, "api == 'Heartbeat'")
-    opened = next(iter(CaptureReader(found)))
+    assert rows(result) == rows(path, "api == 'Heartbeat'")
+    opened = next(iter(CaptureReader(result)))
     assert isinstance(opened, Opened)
     assert (opened.client, opened.server) == ("10.0.0.1:50000", "10.0.0.2:19092")
     assert opened.ts_ns == NOW
@@ -98,16 +98,16 @@ def test_a_slice_keeps_who_spoke_and_what_was_decided(tmp_path: Path) -> None:
 
 def test_a_slice_has_no_gaps_and_a_broker_that_waited_keeps_its_own_time(tmp_path: Path) -> None:
     path, only = ours(tmp_path / "f.pcapng", talk()), "api == 'Metadata'"
-    found = part(path, only)
-    assert lost(found) == 0
-    times = [(row["broker_ms"], row["latency_ms"]) for row in rows(found)]
+    result = part(path, only)
+    assert lost(result) == 0
+    times = [(row["broker_ms"], row["latency_ms"]) for row in rows(result)]
     assert times == [(2.0, 4.0)] * 3
     assert [row["broker_ms"] for row in rows(path, only)] == [2.0] * 3
 
 
 def strays(path: Path) -> list[int]:
-    found = Conversations(strays=True).exchanges(CaptureReader(path))
-    return [exchange.correlation_id for exchange in found if exchange.key == STRAY]
+    result = Conversations(strays=True).exchanges(CaptureReader(path))
+    return [exchange.correlation_id for exchange in result if exchange.key == STRAY]
 
 
 STRAY_RESPONSE = response(77, 12, 0, error_code=3)
@@ -125,8 +125,8 @@ def test_responses_that_nobody_asked_for_stay(tmp_path: Path) -> None:
 
 
 def test_frames_of_a_clean_capture_that_belong_to_none_stay(tmp_path: Path) -> None:
-    said: list[Said] = [*talk(), ("response", STRAY_RESPONSE)]
-    clean = ours(tmp_path / "f.pcapng", said, masked=["secrets"])
+    lines: list[Said] = [*talk(), ("response", STRAY_RESPONSE)]
+    clean = ours(tmp_path / "f.pcapng", lines, masked=["secrets"])
     assert again(clean) == clean.read_bytes()
 
 
@@ -136,10 +136,10 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
     assert lost(out) == 2
     assert list(CaptureReader(out)) == list(CaptureReader(path))
     only = "correlation_id > `5`"
-    found = part(path, only)
-    assert rows(found) == rows(path, only)
-    assert len(rows(found)) > 10
-    assert lost(found) == 2, "where something was lost, checks must not conclude anything"
+    result = part(path, only)
+    assert rows(result) == rows(path, only)
+    assert len(rows(result)) > 10
+    assert lost(result) == 2, "where something was lost, checks must not conclude anything"
 
 
 @pytest.mark.parametrize(

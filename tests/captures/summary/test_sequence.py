@@ -35,8 +35,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def shown(exchanges: Iterable[Exchange], **asked: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = sequence(enumerate(exchanges), **asked)["messages"]
-    return found
+    result: list[dict[str, Any]] = sequence(enumerate(exchanges), **asked)["messages"]
+    return result
 
 
 def ms(time: str | None) -> float | None:
@@ -149,8 +149,8 @@ def test_a_window_has_what_was_at_the_proxy_in_it(run: Run) -> None:
     actor.answer(heartbeat_response(1))
 
     def within(begin: int, end: int) -> list[str]:
-        found = shown(actor.done, begin=START + begin * MS, end=START + end * MS)
-        return [one["direction"] for one in found]
+        result = shown(actor.done, begin=START + begin * MS, end=START + end * MS)
+        return [one["direction"] for one in result]
 
     assert [within(10, 20), within(30, 40), within(31, 40), within(31, 41), within(41, 50)] == [
         *([ASKED], [ASKED], [], [TOLD], [])
@@ -176,17 +176,17 @@ def test_what_is_not_over_is_there_as_it_stands() -> None:
 
     held = exchange(1, 5, 0, WAITS)
     working = exchange(2, 6, 7)
-    told = exchange(3, 8, 8, WAITS, response_size=30, broker_ms=1e-6)
+    reported = exchange(3, 8, 8, WAITS, response_size=30, broker_ms=1e-6)
     over = [(4, exchange(0, 60, 60, latency_ms=1e-5, broker_ms=1e-5, response_size=9))]
-    several = [*over, *numbered([held, working, told], now=99)]
-    found = sequence(several)
-    assert (found["from"], found["to"], found["first"]) == ("60", "100", "5")
-    rows = [(one["correlation_id"], one["direction"]) for one in found["messages"]]
+    several = [*over, *numbered([held, working, reported], now=99)]
+    result = sequence(several)
+    assert (result["from"], result["to"], result["first"]) == ("60", "100", "5")
+    rows = [(one["correlation_id"], one["direction"]) for one in result["messages"]]
     assert rows == [(1, ASKED), (3, TOLD), (0, ASKED), (0, TOLD)]  # what waits, and what came
-    found = sequence(several, begin=0)
+    result = sequence(several, begin=0)
     assert [
         (one["correlation_id"], one["arrived"], one["left"], one["waits"], one["lost"])
-        for one in found["messages"]
+        for one in result["messages"]
     ] == [
         (1, "5", None, True, False),
         (2, "6", "7", False, False),
@@ -195,8 +195,8 @@ def test_what_is_not_over_is_there_as_it_stands() -> None:
         (0, "60", "60", False, False),
         (0, "70", "70", False, False),
     ]
-    assert {one["ended"] for one in found["messages"]} == {"99", "70"}
-    assert len({one["number"] for one in found["messages"]}) == 4
+    assert {one["ended"] for one in result["messages"]} == {"99", "70"}
+    assert len({one["number"] for one in result["messages"]}) == 4
     assert sequence(several, begin=50, end=55)["messages"][0]["waits"]
 
 

@@ -28,17 +28,17 @@ def run(
     segments: Iterable[TcpSegment], *, wait_limit: int = 1 << 20, end: bool = True
 ) -> list[Event]:
     flows = Reassembler(wait_limit=wait_limit)
-    found = [event for ts, segment in enumerate(segments) for event in flows.feed(segment, ts)]
-    return [*found, *flows.end()] if end else found
+    results = [event for ts, segment in enumerate(segments) for event in flows.feed(segment, ts)]
+    return [*results, *flows.end()] if end else results
 
 
 def stream(events: Iterable[Event], direction: str = "request") -> bytes:
     """Return the bytes of a direction, with a question mark for each missing byte."""
-    found = b""
+    result = b""
     for event in events:
         if isinstance(event, Data | Gap) and event.direction == direction:
-            found += event.data if isinstance(event, Data) else b"?" * event.size
-    return found
+            result += event.data if isinstance(event, Data) else b"?" * event.size
+    return result
 
 
 def handshake(isn: int = 100) -> list[TcpSegment]:
@@ -51,18 +51,18 @@ END, RESET = FIN | ACK, RST | ACK
 
 def words(events: Iterable[Event]) -> str:
     """Events in short: > is of the client, < of the server."""
-    said = []
+    lines = []
     for event in events:
         match event:
             case Opened():
-                said.append(f"{event.flow} opened{'' if event.handshake else ' midway'}")
+                lines.append(f"{event.flow} opened{'' if event.handshake else ' midway'}")
             case Data() | Gap():
                 what = event.data.decode() if isinstance(event, Data) else f"{event.size} missing"
-                said.append(f"{'>' if event.direction == 'request' else '<'} {what}")
+                lines.append(f"{'>' if event.direction == 'request' else '<'} {what}")
             case Closed():
                 who = f" by {event.by}" if event.by else ""
-                said.append(f"{event.flow} {'reset' if event.reset else 'closed'}{who}")
-    return ", ".join(said)
+                lines.append(f"{event.flow} {'reset' if event.reset else 'closed'}{who}")
+    return ", ".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_before_the_end_nothing_is_given_up_but_what_means_nothing() -> None:
 
 
 def test_without_patience_a_gap_is_known_at_once() -> None:
-    found = run([*H, there(111, b"x"), back(501, b"y")], wait_limit=0, end=False)
-    assert words(found) == "1 opened, > 10 missing, > x, < y"
+    result = run([*H, there(111, b"x"), back(501, b"y")], wait_limit=0, end=False)
+    assert words(result) == "1 opened, > 10 missing, > x, < y"
 
 
 @given(
@@ -164,11 +164,11 @@ def test_bytes_that_wait_are_bounded() -> None:
     flows = Reassembler(wait_limit=100)
     for segment in handshake():
         list(flows.feed(segment, 0))
-    found = [event for n in range(99) for event in flows.feed(there(201 + n, b"x"), 0)]
-    assert found == []
-    found = list(flows.feed(there(300, b"x"), 0))
-    assert found[0] == Gap(1, "request", 0, 100)
-    assert stream(found) == b"?" * 100 + b"x" * 100
+    results = [event for n in range(99) for event in flows.feed(there(201 + n, b"x"), 0)]
+    assert results == []
+    results = list(flows.feed(there(300, b"x"), 0))
+    assert results[0] == Gap(1, "request", 0, 100)
+    assert stream(results) == b"?" * 100 + b"x" * 100
 
 
 def test_segments_that_wait_are_bounded() -> None:

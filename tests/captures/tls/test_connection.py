@@ -62,10 +62,10 @@ def test_what_is_said_is_read(version: ssl.TLSVersion, suite: str, tmp_path: Pat
     for resumed in (False, True):
         wire = ends.wire(TALK, resume=resumed)
         assert ends.resumed == resumed
-        found = Connection(keys_in(tmp_path / "keys"))
-        assert read(found, wire) == SPOKEN
-        assert found.read
-        assert not found.trouble
+        result = Connection(keys_in(tmp_path / "keys"))
+        assert read(result, wire) == SPOKEN
+        assert result.read
+        assert not result.trouble
 
 
 def test_a_server_that_asks_for_another_hello(tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_keys_of_none_of_others_or_wrong_ones(
     keys = {NO_KEYS: [KeyLog(), keys_in(tmp_path / "others")], OTHER_KEYS: [KeyLog(wrong)]}
     for trouble, logs in keys.items():
         for log in logs:
-            found = Connection(log)
-            assert read(found, wire) == NOTHING
-            assert (found.read, found.trouble) == (False, trouble)
+            result = Connection(log)
+            assert read(result, wire) == NOTHING
+            assert (result.read, result.trouble) == (False, trouble)
 
 
 def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +98,9 @@ def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.Mo
     text = (tmp_path / "keys").read_bytes().replace(b"SERVER_TRAFFIC", b"X")
     swapped = text.replace(b"CLIENT_TRAFFIC", b"SERVER_TRAFFIC")
     monkeypatch.setattr(connection, "_TRIALS", 1)
-    found = Connection(KeyLog((tmp_path / "keys").read_bytes() + swapped))
-    assert read(found, wire)["response"] == b""
-    assert found.trouble == OTHER_KEYS
+    result = Connection(KeyLog((tmp_path / "keys").read_bytes() + swapped))
+    assert read(result, wire)["response"] == b""
+    assert result.trouble == OTHER_KEYS
 
 
 def compressed(hello: bytes) -> bytes:
@@ -122,28 +122,28 @@ def test_what_is_not_read(
     suite: str, change: Callable[[bytes], bytes], said: str, tmp_path: Path
 ) -> None:
     hello, answer, *wire = Ends(tmp_path / "keys", ssl.TLSVersion.TLSv1_2, suite).wire(TALK)
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, [hello, ("response", change(answer[1])), *wire]) == NOTHING
-    assert found.trouble.startswith(said)
+    result = Connection(keys_in(tmp_path / "keys"))
+    assert read(result, [hello, ("response", change(answer[1])), *wire]) == NOTHING
+    assert result.trouble.startswith(said)
 
 
 @pytest.mark.parametrize("message", [b"\1\0\0\1\0", b"\1\xff\0\0", b"\2\0\0\0"])
 def test_a_hello_that_is_none(message: bytes) -> None:
-    found = Connection(KeyLog())
-    assert list(found.feed("request", b"\x16\3\1\0" + bytes([len(message)]) + message)) == []
-    assert found.trouble == NOT_WHOLE
+    result = Connection(KeyLog())
+    assert list(result.feed("request", b"\x16\3\1\0" + bytes([len(message)]) + message)) == []
+    assert result.trouble == NOT_WHOLE
     for _ in range(100):
-        assert list(found.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
-    assert len(found._halves["request"].hello) <= 16
+        assert list(result.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
+    assert len(result._halves["request"].hello) <= 16
 
 
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
     monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, wire) == NOTHING
-    assert found.trouble == NO_CRYPTOGRAPHY
+    result = Connection(keys_in(tmp_path / "keys"))
+    assert read(result, wire) == NOTHING
+    assert result.trouble == NO_CRYPTOGRAPHY
 
 
 SERVER_HELLO = b"\2\0\0\x2f\3\3" + bytes(32) + b"\1s\xc0\x2f\0" + b"\0\6\0\x2b\0\2\3\4"
@@ -159,9 +159,9 @@ def test_a_server_hello_that_is_cut_short(cut: int) -> None:
 
 def test_keys_are_of_no_use_without_the_hello_of_the_client(tmp_path: Path) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
-    found = Connection(keys_in(tmp_path / "keys"))
-    assert read(found, wire[1:2]) == NOTHING
-    assert found.trouble == NOT_WHOLE
+    result = Connection(keys_in(tmp_path / "keys"))
+    assert read(result, wire[1:2]) == NOTHING
+    assert result.trouble == NOT_WHOLE
 
 
 def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
     ends = Ends(tmp_path / "keys", *SUITES[1])
     wire = ends.wire(TALK)
     keys = keys_in(tmp_path / "keys")
-    found = Connection(keys)
+    result = Connection(keys)
     closing = [at for at, (direction, _) in enumerate(wire) if direction == "request"][-1]
-    assert read(found, wire[:closing]) == SPOKEN
+    assert read(result, wire[:closing]) == SPOKEN
     random, suite = wire[0][1][11:43], SUITES_READ[0xC02B]
     master = keys.secret(MASTER, random)
     assert master is not None
@@ -182,5 +182,5 @@ def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
         block[32:36] + b"explicit", b"\1", number.to_bytes(8) + b"\x14\3\3\0\1"
     )
     record = b"\x14\3\3" + len(body).to_bytes(2) + body
-    assert list(found.feed("request", record)) == [Missing(0)]
-    assert found.trouble == RENEGOTIATED
+    assert list(result.feed("request", record)) == [Missing(0)]
+    assert result.trouble == RENEGOTIATED

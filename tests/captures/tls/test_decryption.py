@@ -36,8 +36,8 @@ every = itertools.repeat
 
 
 def read(reader: CaptureReader) -> list[Any]:
-    found = Conversations().exchanges(reader)
-    return sorted(found, key=lambda exchange: (exchange.connection, exchange.correlation_id))
+    result = Conversations().exchanges(reader)
+    return sorted(result, key=lambda exchange: (exchange.connection, exchange.correlation_id))
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ def test_the_exchanges_are_those_without_tls(
 def test_packets_and_times_are_those_of_the_record_that_ends(
     wire: list[Said], keys: KeyLog, tmp_path: Path
 ) -> None:
-    found = segments(wire, every(50))
-    path = capture(tmp_path / "f", found)
+    result = segments(wire, every(50))
+    path = capture(tmp_path / "f", result)
     events = [event for event in CaptureReader(path, keys=keys) if isinstance(event, Chunk)]
     first = talk()[0][1]
     assert events[0].data == first
-    sent = [at for at, one in enumerate(found, 1) if one.source == CLIENT and one.payload]
-    stream = b"".join(found[at - 1].payload for at in sent)
+    sent = [at for at, one in enumerate(result, 1) if one.source == CLIENT and one.payload]
+    stream = b"".join(result[at - 1].payload for at in sent)
     # its record is the first of its length: a header, the content with its type, a tag
     end = stream.index(b"\x17\3\3" + (len(first) + 17).to_bytes(2)) + 5 + len(first) + 17
-    reached = list(itertools.accumulate(len(found[at - 1].payload) for at in sent))
+    reached = list(itertools.accumulate(len(result[at - 1].payload) for at in sent))
     assert events[0].packet == next(
         at for at, so_far in zip(sent, reached, strict=True) if so_far >= end
     )
@@ -102,9 +102,9 @@ def test_some_are_tls_and_some_are_not(
     late = segments(wire, every(70), client=("10.0.0.1", 50003))[40:]
     together = [s for turn in itertools.zip_longest(plain, hidden, closed, late) for s in turn if s]
     reader = CaptureReader(capture(tmp_path / "f", together), keys=keys)
-    found = read(reader)
-    assert [x.client_address for x in found] == ["10.0.0.1:50000"] * 13 + ["10.0.0.1:50001"] * 13
-    assert [one[2:] for one in gist(found)] == [one[2:] for one in expected] * 2
+    result = read(reader)
+    assert [x.client_address for x in result] == ["10.0.0.1:50000"] * 13 + ["10.0.0.1:50001"] * 13
+    assert [one[2:] for one in gist(result)] == [one[2:] for one in expected] * 2
     assert reader.tls.read == 1
     assert dict(reader.tls.unread) == {NO_KEYS: 1}
     assert dict(reader.left_out) == {(9093, "TLS"): 1, (19092, "TLS"): 1}
@@ -114,8 +114,8 @@ def test_a_capture_that_begins_behind_the_syn(
     wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path
 ) -> None:
     """The lower port would be the server's: the ClientHello says who is the client."""
-    found = segments(wire, every(70), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
-    reader = CaptureReader(capture(tmp_path / "f", found[3:]), keys=keys)
+    result = segments(wire, every(70), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
+    reader = CaptureReader(capture(tmp_path / "f", result[3:]), keys=keys)
     seen = read(reader)
     assert {x.client_address for x in seen} == {"10.0.0.1:1024"}
     assert [one[2:] for one in gist(seen)] == [one[2:] for one in expected]
@@ -123,10 +123,10 @@ def test_a_capture_that_begins_behind_the_syn(
 
 def test_cut_anywhere(wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path) -> None:
     """A file that ends early has the exchanges that are whole in it, and those without response."""
-    found = segments(wire, every(90))
+    result = segments(wire, every(90))
     whole = {one[4]: one for one in expected}
-    for end in range(0, len(found), 3):
-        reader = CaptureReader(capture(tmp_path / "f", found[:end]), keys=keys)
+    for end in range(0, len(result), 3):
+        reader = CaptureReader(capture(tmp_path / "f", result[:end]), keys=keys)
         for one in gist(read(reader)):
             there = whole[one[4]]
             assert one[:6] == there[:6]
@@ -137,19 +137,19 @@ def test_cut_anywhere(wire: list[Said], keys: KeyLog, expected: list[Any], tmp_p
 
 def test_lost_segments_cost_what_they_carried(tmp_path: Path, expected: list[Any]) -> None:
     """Behind a gap the exchanges that are whole are there; no other is."""
-    said = talk(rounds=12)
+    output = talk(rounds=12)
     ends = Ends(tmp_path / "keys")
-    wire = ends.wire(said)
+    wire = ends.wire(output)
     keys = KeyLog((tmp_path / "keys").read_bytes())
-    plain = gist(exchanges(capture(tmp_path / "p", segments(said, every(70)))))
+    plain = gist(exchanges(capture(tmp_path / "p", segments(output, every(70)))))
     whole = {one[4]: one for one in plain}
-    found = segments(wire, every(70))
+    result = segments(wire, every(70))
     greeting = sum(len(data) for _, data in wire[: ends.greeting]) // 70 + 10
     random = Random(7)
     for _ in range(20):
-        at = random.randrange(greeting, len(found) - 20)
+        at = random.randrange(greeting, len(result) - 20)
         count = random.choice([1, 2, 5])
-        lost = found[:at] + found[at + count :]
+        lost = result[:at] + result[at + count :]
         reader = CaptureReader(capture(tmp_path / "f", lost), keys=keys)
         seen = gist(read(reader))
         assert {one[5] for one in seen} <= {one[5] for one in plain}
@@ -162,11 +162,11 @@ def test_lost_segments_cost_what_they_carried(tmp_path: Path, expected: list[Any
 def test_what_is_damaged_is_counted_and_not_made_up(
     wire: list[Said], keys: KeyLog, tmp_path: Path
 ) -> None:
-    found = segments(wire, every(70))
-    at = len(found) - 12
-    payload = found[at].payload
-    found[at] = found[at]._replace(payload=payload[:40] + bytes([payload[40] ^ 1]) + payload[41:])
-    reader = CaptureReader(capture(tmp_path / "f", found), keys=keys)
+    result = segments(wire, every(70))
+    at = len(result) - 12
+    payload = result[at].payload
+    result[at] = result[at]._replace(payload=payload[:40] + bytes([payload[40] ^ 1]) + payload[41:])
+    reader = CaptureReader(capture(tmp_path / "f", result), keys=keys)
     seen = read(reader)
     assert 4 <= len(seen) < 13
     assert reader.tls == TlsCounts(read=1, broken={DAMAGED: 1})  # type: ignore[arg-type]

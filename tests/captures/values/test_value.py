@@ -16,10 +16,10 @@ from tests.captures.values import golden_values as golden
 @pytest.mark.parametrize("name", golden.READ)
 def test_what_serializers_write_is_read_by_its_schema(name: str) -> None:
     data, headers = golden.VALUES[name]
-    found = Values(golden.lookup).read(data, headers)
-    assert (found.kind, found.value) == golden.READ[name]
-    assert found.schema is not None
-    assert found.reason == ""
+    result = Values(golden.lookup).read(data, headers)
+    assert (result.kind, result.value) == golden.READ[name]
+    assert result.schema is not None
+    assert result.reason == ""
 
 
 def test_an_id_of_eight_bytes_is_one_where_that_is_said() -> None:
@@ -49,9 +49,9 @@ def test_an_id_of_eight_bytes_is_one_where_that_is_said() -> None:
     ],
 )
 def test_what_bytes_are_without_a_schema(data: bytes | None, kind: str, value: Any) -> None:
-    found = Values().read(data)
-    assert (found.kind, found.value) == (kind, value)
-    assert bool(found.reason) == (kind == "bytes")
+    result = Values().read(data)
+    assert (result.kind, result.value) == (kind, value)
+    assert bool(result.reason) == (kind == "bytes")
 
 
 def test_json_behind_an_id_needs_no_schema() -> None:
@@ -60,9 +60,9 @@ def test_json_behind_an_id_needs_no_schema() -> None:
 
 
 def test_a_long_value_is_not_read() -> None:
-    found = Values().read(b"[" + b"1," * MAX_BYTES + b"1]")
-    assert found.kind == "bytes"
-    assert "more than are decoded" in found.reason
+    result = Values().read(b"[" + b"1," * MAX_BYTES + b"1]")
+    assert result.kind == "bytes"
+    assert "more than are decoded" in result.reason
 
 
 HOSTILE = [
@@ -95,9 +95,9 @@ BOMBS = [
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_bounded(schema: Schema, bomb: bytes) -> None:
     began = time.process_time()
-    found = Values(lambda _: schema).read(b"\0\0\0\0\1" + bomb)
+    result = Values(lambda _: schema).read(b"\0\0\0\0\1" + bomb)
     assert time.process_time() - began < 5
-    assert _count(found.value) <= VALUES + 1
+    assert _count(result.value) <= VALUES + 1
 
 
 @given(
@@ -106,8 +106,8 @@ def test_a_bomb_is_bounded(schema: Schema, bomb: bytes) -> None:
     st.sampled_from([golden.lookup, *((lambda s: lambda _: s)(one) for one in HOSTILE)]),
 )
 def test_no_bytes_raise(data: bytes, start: bytes, lookup: Any) -> None:
-    found = Values(lookup).read(start + data, [("__value_schema_id", data)])
-    assert (found.kind == "bytes") == bool(found.reason)
+    result = Values(lookup).read(start + data, [("__value_schema_id", data)])
+    assert (result.kind == "bytes") == bool(result.reason)
 
 
 def _count(value: Any) -> int:

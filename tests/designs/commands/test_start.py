@@ -67,10 +67,10 @@ class Consumer:
     @property
     def fetches(self) -> set[int]:
         """The partitions of t that it fetches."""
-        told = [line for line in self.said if " to fetch" in line]
-        if not told or told[-1].startswith("stops"):
+        reported = [line for line in self.said if " to fetch" in line]
+        if not reported or reported[-1].startswith("stops"):
             return set()
-        words = told[-1].partition("t[")[2].partition("]")[0].split()
+        words = reported[-1].partition("t[")[2].partition("]")[0].split()
         return {int(word.partition(":")[0]) for word in words}
 
     def leave(self) -> None:
@@ -90,10 +90,10 @@ def produce(bootstrap: str, numbers: range) -> tuple[int, str]:
     """Exit code, and what is said."""
     lines = "".join(f"{number}\n" for number in numbers)
     command = [*PEERS, "produce", "-b", bootstrap, "--topic", "t"]
-    found = subprocess.run(
+    result = subprocess.run(
         command, input=lines, capture_output=True, text=True, timeout=SOON, check=False
     )
-    return found.returncode, found.stderr
+    return result.returncode, result.stderr
 
 
 def coordinator(notes: list[str]) -> int | None:
@@ -104,8 +104,8 @@ def coordinator(notes: list[str]) -> int | None:
         if what.startswith("coordinates"):
             latest.pop(name, None)
             latest[name] = line
-    found = [int(said[1]) for line in latest.values() if (said := COORDINATOR.match(line))]
-    return found[-1] if found else None
+    results = [int(output[1]) for line in latest.values() if (output := COORDINATOR.match(line))]
+    return results[-1] if results else None
 
 
 def closes(address: str, data: bytes) -> bool:
@@ -230,8 +230,8 @@ def test_a_port_in_use_is_said_before_zookeeper_is_waited_for() -> None:
         with pytest.raises(Trouble) as caught:
             start("rewrite", 1, options=options)
     assert caught.value.code == COULD_NOT_RUN
-    said = f"broker 1 can't listen on 127.0.0.1:{port}: Address already in use"
-    assert str(caught.value) == f"{said}; choose another --listen"
+    output = f"broker 1 can't listen on 127.0.0.1:{port}: Address already in use"
+    assert str(caught.value) == f"{output}; choose another --listen"
 
 
 def test_records_that_can_not_be_sent_are_said() -> None:

@@ -106,8 +106,8 @@ async def gather(fetcher: Fetcher, positions: dict[tuple[str, int], int]) -> dic
 async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
+    lines: list[str] = []
+    async with two(tmp_path, lines) as (brokers, fetcher):
         bootstrap = addresses(brokers)
         await asyncio.to_thread(produce, bootstrap, A, b"a")
         await asyncio.to_thread(produce, bootstrap, B, b"b")
@@ -118,60 +118,60 @@ async def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(
         brokers[1].logs.lead([A, B])
         told(brokers[1:], first=2)
         assert await gather(fetcher, {A: 0, B: 0}) == {"t-0": [b"a"], "t-1": [b"b"]}
-    assert len(said) == 1
-    assert "leads t[0] and can't be asked" in said[0]
+    assert len(lines) == 1
+    assert "leads t[0] and can't be asked" in lines[0]
 
 
 async def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("barnabas.designs.consuming.fetcher.PAUSE", 0)
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
+    lines: list[str] = []
+    async with two(tmp_path, lines) as (brokers, fetcher):
         brokers[0].logs.lead([])
         for rounds, count in ((PATIENCE - 1, 0), (1, 1), (PATIENCE, 1)):
             for _ in range(rounds):
                 assert await fetcher.round({A: 0}) == {}
-            assert len(said) == count
+            assert len(lines) == count
         brokers[0].logs.lead([A])
         for _ in range(2):
             assert await fetcher.round({A: 0}) == {}
-    assert said == [
+    assert lines == [
         "t[0] has been led by nobody for a while: NOT_LEADER_OR_FOLLOWER; the brokers say why",
         "t[0] is led again",
     ]
 
 
 async def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Path) -> None:
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
+    lines: list[str] = []
+    async with two(tmp_path, lines) as (brokers, fetcher):
         await fetcher.round({A: 0, B: 0})  # asks who leads
         for one in brokers:
             await one.stop()
         for _ in range(4):
             assert await fetcher.round({A: 0, B: 0}) == {}
-    assert any("no broker tells who leads: " in line for line in said)
-    assert any("Connection refused" in line for line in said)
-    assert len(set(said)) == len(said)
-    assert not any("Errno" in line for line in said)
+    assert any("no broker tells who leads: " in line for line in lines)
+    assert any("Connection refused" in line for line in lines)
+    assert len(set(lines)) == len(lines)
+    assert not any("Errno" in line for line in lines)
 
 
 async def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) -> None:
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
+    lines: list[str] = []
+    async with two(tmp_path, lines) as (brokers, fetcher):
         bootstrap = addresses(brokers)
         await asyncio.to_thread(produce, bootstrap, A, b"a")
         positions = {A: 7}
         assert await gather(fetcher, positions) == {"t-0": []}
         assert positions == {A: 0}
-    assert said == ["t[0] has no offset 7: fetches from 0 on"]
+    assert lines == ["t[0] has no offset 7: fetches from 0 on"]
 
 
 async def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_others_are_fetched(
     tmp_path: Path,
 ) -> None:
-    said: list[str] = []
-    async with two(tmp_path, said) as (brokers, fetcher):
+    lines: list[str] = []
+    async with two(tmp_path, lines) as (brokers, fetcher):
         brokers[1].logs.lead([])
         brokers[0].logs.lead([A, B])
         told(brokers[:1])
@@ -184,5 +184,5 @@ async def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_other
         for _ in range(3):
             got = await fetcher.round({A: 1, B: 0})
             assert {place: one.following for place, one in got.items()} == {B: 1}
-    assert len(said) == 1
-    assert said[0].startswith("t[0] can't be read from offset 1 on: batches[0].crc")
+    assert len(lines) == 1
+    assert lines[0].startswith("t[0] can't be read from offset 1 on: batches[0].crc")

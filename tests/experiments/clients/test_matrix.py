@@ -48,16 +48,16 @@ ASKED = TableRequest(
 def cells(out: Path, asked: TableRequest = ASKED) -> dict[str, Cell]:
     folder = Folder(out)
     with Brokers(EMBEDDED) as brokers:
-        found = {cell.name: cell for cell in Matrix(asked, brokers, folder).run()}
+        results = {cell.name: cell for cell in Matrix(asked, brokers, folder).run()}
     folder.close()
-    return found
+    return results
 
 
 @pytest.mark.slow("runs a client several times")
 @pytest.mark.timeout(120)
 def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Path) -> None:
-    found = cells(tmp_path)
-    words = {name: cell.verdict.word for name, cell in found.items()}
+    result = cells(tmp_path)
+    words = {name: cell.verdict.word for name, cell in result.items()}
     assert words == {
         "librdkafka@here/produce/none": "fine",
         "librdkafka@here/produce/again": "fine",
@@ -70,20 +70,20 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
             for name, _ in ASKED.scenarios
         },
     }
-    (healthy, _) = found["librdkafka@here/produce/none"].trials
+    (healthy, _) = result["librdkafka@here/produce/none"].trials
     assert healthy.settings == "acks all, timeout 30 s"
-    failed = found["librdkafka@here/produce/too-large"]
+    failed = result["librdkafka@here/produce/too-large"]
     assert (failed.verdict.times, failed.verdict.of) == (2, 2)
     assert "MSG_SIZE_TOO_LARGE" in failed.verdict.why
     assert {one.seed for one in failed.trials} == {0, 1}
-    assert found["librdkafka@here/produce/elsewhere"].trials == ()
+    assert result["librdkafka@here/produce/elsewhere"].trials == ()
     for name in "history.jsonl", "output.txt", "run.pcapng":
         assert (tmp_path / "cells" / failed.name / "1" / name).exists()
-    assert "no such package" in found["absent@1/produce/again"].verdict.why
-    assert "can't do transact" in found["librdkafka@here/transact/again"].verdict.why
+    assert "no such package" in result["absent@1/produce/again"].verdict.why
+    assert "can't do transact" in result["librdkafka@here/transact/again"].verdict.why
     before = (tmp_path / "cells" / failed.name / "1" / "run.pcapng").stat()
     again = cells(tmp_path)
-    assert again == found
+    assert again == result
     assert (tmp_path / "cells" / failed.name / "1" / "run.pcapng").stat() == before
 
 
@@ -91,14 +91,14 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
 @pytest.mark.timeout(120)
 def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path) -> None:
     here = ("librdkafka@here", lambda: program(Path(sys.executable), "confluent"))
-    asked = TableRequest([here], [find("produce")], [], trials=1, cuts=6)
-    found = cells(tmp_path, asked)
-    cuts = [name for name in found if "/cut-" in name]
+    requested = TableRequest([here], [find("produce")], [], trials=1, cuts=6)
+    result = cells(tmp_path, requested)
+    cuts = [name for name in result if "/cut-" in name]
     assert len(cuts) == 6
     assert "librdkafka@here/produce/cut-Metadata-1-after-the-broker-has-it" in cuts
-    assert {found[name].trials[0].fired for name in cuts} == {1}
+    assert {result[name].trials[0].fired for name in cuts} == {1}
     (tmp_path / "cells" / "librdkafka@here" / "produce" / "none" / "0" / "run.pcapng").unlink()
-    assert set(cells(tmp_path, asked)) == set(found)
+    assert set(cells(tmp_path, requested)) == set(result)
 
 
 class _Away(Brokers):
@@ -110,8 +110,8 @@ class _Away(Brokers):
 
 def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> None:
     clients = [(f"{number}@here", lambda: Program(["none"])) for number in range(5)]
-    asked = TableRequest(clients, [find("produce")], [])
+    requested = TableRequest(clients, [find("produce")], [])
     with closing(Folder(tmp_path)) as folder, _Away(EMBEDDED) as brokers:
-        found = list(Matrix(asked, brokers, folder, side_by_side=1).run())
-    whys = [cell.verdict.why for cell in found]
+        results = list(Matrix(requested, brokers, folder, side_by_side=1).run())
+    whys = [cell.verdict.why for cell in results]
     assert (whys.count("nobody is there"), whys.count(GONE)) == (3, 2)

@@ -51,8 +51,8 @@ def test_it_is_over_when_it_says_so_of_what_it_was_asked(
 
 def test_what_it_raised_and_how_it_died(tmp_path: Path) -> None:
     assert ran(tmp_path, RAISES).raised == "a.B: no"
-    found = ran(tmp_path, "import os; os.abort()")
-    assert (found.code, found.history) == (-6, SENT)
+    result = ran(tmp_path, "import os; os.abort()")
+    assert (result.code, result.history) == (-6, SENT)
 
 
 def test_one_that_hangs_is_ended_with_what_it_started_and_says_where(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ time.sleep(600)
 
     program = Program([sys.executable, "-c", TELLS + code])
     output, stop = tmp_path / "output.txt", threading.Event()
-    found = run(program, "produce", ASKED, output, Watch(1, stop, await_it))
-    assert (found.code, found.history) == (None, SENT)
+    result = run(program, "produce", ASKED, output, Watch(1, stop, await_it))
+    assert (result.code, result.history) == (None, SENT)
     assert "most recent call first" in (tmp_path / "output.txt").read_text()
 
 
@@ -91,10 +91,10 @@ def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
 ) -> None:
     ours = program(Path(sys.executable), "confluent")
     work = {"records": 1, "partitions": 1, "patience": 0.1, "pause": 0, "stay": 0}
-    asked = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
+    requested = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
     watch = Watch(60, threading.Event())
-    found = run(ours, workload, asked, tmp_path / "output.txt", watch)
-    assert found.raised.startswith(told)
+    result = run(ours, workload, requested, tmp_path / "output.txt", watch)
+    assert result.raised.startswith(told)
 
 
 ENDLESS = "while True: sys.{}.buffer.write(b'x' * 100 + b'\\n')"
@@ -113,14 +113,14 @@ ENDLESS = "while True: sys.{}.buffer.write(b'x' * 100 + b'\\n')"
     ],
 )
 def test_one_that_prints_without_end_is_ended(tmp_path: Path, code: str, raised: str) -> None:
-    found = ran(tmp_path, code)
-    assert (found.raised, found.code, found.history) == (raised, 0, b"")
+    result = ran(tmp_path, code)
+    assert (result.raised, result.code, result.history) == (raised, 0, b"")
     assert (tmp_path / "output.txt").stat().st_size < 17 * MIB
 
 
 def test_what_it_prints_beside_is_kept_up_to_a_size_and_so_it_says(tmp_path: Path) -> None:
-    found = ran(tmp_path, "sys.stderr.write('x' * (20 << 20))")
-    assert (found.raised, found.code, found.history) == (UNANSWERED, 0, SENT)
+    result = ran(tmp_path, "sys.stderr.write('x' * (20 << 20))")
+    assert (result.raised, result.code, result.history) == (UNANSWERED, 0, SENT)
     assert (tmp_path / "output.txt").read_bytes()[16 * MIB :] == b"\n(more than 16 MiB: not kept)\n"
 
 
@@ -143,8 +143,8 @@ print(child.pid, file=sys.stderr)
 def test_one_that_has_ended_is_not_waited_for_and_what_it_started_ends(
     session: bool, tmp_path: Path
 ) -> None:
-    found = ran(tmp_path, LEAVES.format(session) + RAISES, 120)
-    assert (found.raised, found.code, found.seconds < 60) == ("a.B: no", 0, True)
+    result = ran(tmp_path, LEAVES.format(session) + RAISES, 120)
+    assert (result.raised, result.code, result.seconds < 60) == ("a.B: no", 0, True)
     assert gone(int((tmp_path / "output.txt").read_text()))
 
 

@@ -53,9 +53,9 @@ def test_the_word_is_of_the_worst_that_was_seen(about: dict[str, Any], word: str
 
 
 def test_what_is_seen_without_the_fault_is_told_beside_what_is_seen_with_it() -> None:
-    found = verdict(PRODUCE, CONTROL, [trial(), trial(fired=0, findings=(LOST,))])
-    assert (found.word, found.times, found.of) == ("lost", 1, 2)
-    assert found.why == f"without the fault: {LOST.text}"
+    result = verdict(PRODUCE, CONTROL, [trial(), trial(fired=0, findings=(LOST,))])
+    assert (result.word, result.times, result.of) == ("lost", 1, 2)
+    assert result.why == f"without the fault: {LOST.text}"
     assert verdict(PRODUCE, CONTROL, [trial(fired=0)] * 2).why == "no rule fired in 2 runs"
 
 
@@ -66,8 +66,8 @@ def test_who_may_fail_must_say_so() -> None:
 
 def test_who_may_fail_is_not_blamed_for_it() -> None:
     failed = [trial(raised="X: fenced")]
-    told = verdict(PRODUCE, CONTROL, failed, fatal=True)
-    assert (told.word, told.promised) == ("fails", False)
+    reported = verdict(PRODUCE, CONTROL, failed, fatal=True)
+    assert (reported.word, reported.promised) == ("fails", False)
     assert verdict(PRODUCE, CONTROL, failed).promised
     lost = verdict(PRODUCE, CONTROL, [trial(raised="X: fenced", findings=(LOST,))], fatal=True)
     assert (lost.word, lost.promised) == ("lost", True)
@@ -94,25 +94,25 @@ def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
 )
 def test_what_was_not_promised_hides_nothing_that_was(about: dict[str, Any], word: str) -> None:
     swapped = Finding(kind="reordered", text="1 in another order than sent")
-    found = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,)), trial(**about), trial()])
-    assert (found.word, found.times, found.of, found.promised) == (word, 1, 3, True)
-    found = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,), **about)])
-    assert (found.word, found.promised) == (word, True)
-    found = verdict(PRODUCE, CONTROL, [trial(), trial(findings=(swapped,))])
-    assert (found.word, found.promised) == ("reordered", False)
+    result = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,)), trial(**about), trial()])
+    assert (result.word, result.times, result.of, result.promised) == (word, 1, 3, True)
+    result = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,), **about)])
+    assert (result.word, result.promised) == (word, True)
+    result = verdict(PRODUCE, CONTROL, [trial(), trial(findings=(swapped,))])
+    assert (result.word, result.promised) == ("reordered", False)
 
 
 def test_a_cell_that_is_not_the_same_each_time_says_how_often() -> None:
     trials = [trial(), trial(findings=(LOST,)), trial(findings=(LOST,)), trial(fired=0)]
-    found = verdict(PRODUCE, CONTROL, trials)
-    assert (found.word, found.times, found.of, found.why) == ("lost", 2, 3, LOST.text)
+    result = verdict(PRODUCE, CONTROL, trials)
+    assert (result.word, result.times, result.of, result.why) == ("lost", 2, 3, LOST.text)
 
 
 def test_of_one_that_is_slow_there_is_one_number_and_its_own_timeout() -> None:
     trials = [trial(), trial(seconds=33.2, settings="acks all, timeout 30 s"), trial(seconds=9)]
-    found = verdict(PRODUCE, CONTROL, trials)
-    assert found.why == "took 30.2 s longer than the fault: about its timeout of 30 s"
-    assert found.slower_ms == 30_200
+    result = verdict(PRODUCE, CONTROL, trials)
+    assert result.why == "took 30.2 s longer than the fault: about its timeout of 30 s"
+    assert result.slower_ms == 30_200
     other = trial(seconds=33.2, settings="transaction timeout 30 s, timeout 5 s")
     assert verdict(PRODUCE, CONTROL, [other]).why == "took 30.2 s longer than the fault"
 

@@ -17,8 +17,8 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 
 def of_api(proxy: Harness, *apis: str) -> list[Exchange]:
     """The exchanges of some APIs that are over, in the order of the requests."""
-    found = [one for one in list(proxy.exchanges) if one.api in apis]
-    return sorted(found, key=lambda one: one.ts)
+    results = [one for one in list(proxy.exchanges) if one.api in apis]
+    return sorted(results, key=lambda one: one.ts)
 
 
 def errors(proxy: Harness, *apis: str) -> set[str | None]:
@@ -126,8 +126,8 @@ def reads_from_both(proxy: Harness) -> None:
         ("the follower has not got that far", 2, "OFFSET_NOT_AVAILABLE"),
         ("the follower is no replica any more", 2, "REPLICA_NOT_AVAILABLE"),
     ):
-        found = {(one.api, one.broker, one.error) for one in fired(proxy, rule)}
-        assert found == {("Fetch", broker, error)}
+        results = {(one.api, one.broker, one.error) for one in fired(proxy, rule)}
+        assert results == {("Fetch", broker, error)}
     assert asked(proxy, "Fetch") == {1, 2}
 
 
@@ -154,9 +154,9 @@ def asks_for_its_id_again(proxy: Harness) -> None:
     """Nothing is produced before the id is there."""
     late = fired(proxy, "there is no producer id yet")
     assert [one.error for one in late] == ["REQUEST_TIMED_OUT"] * 2
-    told = of_api(proxy, "InitProducerId")
-    assert [one.error for one in told if one not in late] == [""]
-    assert all(one.ts > told[-1].ts for one in of_api(proxy, "Produce"))
+    reported = of_api(proxy, "InitProducerId")
+    assert [one.error for one in reported if one not in late] == [""]
+    assert all(one.ts > reported[-1].ts for one in of_api(proxy, "Produce"))
 
 
 def begins_with_bootstrap_servers_again(proxy: Harness) -> None:
@@ -168,12 +168,12 @@ def begins_with_bootstrap_servers_again(proxy: Harness) -> None:
 
 def logs_in_again(proxy: Harness) -> None:
     """Connections were closed on a request; nobody authenticated twice on one."""
-    told = [one for one in proxy.exchanges if one.api == "SaslAuthenticate"]
-    assert told == fired(proxy, "the client does not hear that its session ends")
-    for one in told:
+    reported = [one for one in proxy.exchanges if one.api == "SaslAuthenticate"]
+    assert reported == fired(proxy, "the client does not hear that its session ends")
+    for one in reported:
         assert one.response is not None
         assert one.response["session_lifetime_ms"] == 0
-    assert len({one.connection for one in told}) == len(told)
+    assert len({one.connection for one in reported}) == len(reported)
     closed = [one.api for one in proxy.exchanges if one.latency_ms is None]
     assert {"Produce", "Metadata", "Fetch"} & {*closed}
 
@@ -202,18 +202,18 @@ def only_broker_1_is_late(proxy: Harness) -> None:
 def keeps_to_the_newest_leader(proxy: Harness) -> None:
     """Who refuses names broker 1, in an epoch that is over: it is sent nothing."""
     for api in ("Produce", "Fetch"):
-        found = fired(proxy, f"a refused {api.lower()} names a former leader")
-        assert {(one.api, one.error) for one in found} == {(api, NOT_LEADER)}
-        for one in found:
+        result = fired(proxy, f"a refused {api.lower()} names a former leader")
+        assert {(one.api, one.error) for one in result} == {(api, NOT_LEADER)}
+        for one in result:
             assert "'current_leader': {'leader_id': 1, 'leader_epoch': 0" in str(one.response)
     assert asked(proxy, "Produce", "Fetch") == {3}
 
 
 def keeps_the_newest_epoch(proxy: Harness) -> None:
     """Metadata names broker 1 in its first epoch: it is sent nothing."""
-    found = fired(proxy, "an older epoch")
-    assert {one.api for one in found} == {"Metadata"}
-    for one in found:
+    result = fired(proxy, "an older epoch")
+    assert {one.api for one in result} == {"Metadata"}
+    for one in result:
         assert one.response is not None
         (partition,) = one.response["topics"][0]["partitions"]
         assert (partition["leader_id"], partition["leader_epoch"]) == (1, 0)
@@ -236,9 +236,9 @@ def waits_for_its_quota(proxy: Harness) -> None:
         ("a producer is over its quota", "Produce"),
         ("a consumer is over its quota", "Fetch"),
     ):
-        found = fired(proxy, rule)
-        assert {one.api for one in found} == {api}
-        for one in found:
+        result = fired(proxy, rule)
+        assert {one.api for one in result} == {api}
+        for one in result:
             assert one.response is not None
             assert one.response["throttle_time_ms"] == 300
             assert silence(proxy, one) > 290
@@ -251,9 +251,9 @@ def waits_for_the_topic(proxy: Harness) -> None:
         ("nobody knows the topic", "UNKNOWN_TOPIC_OR_PARTITION"),
         ("its partitions have no leaders", "LEADER_NOT_AVAILABLE"),
     ):
-        found = fired(proxy, rule)
-        assert [(one.api, one.error) for one in found] == [("Metadata", error)] * 3
-        last = max(last, *(one.ts for one in found))
+        result = fired(proxy, rule)
+        assert [(one.api, one.error) for one in result] == [("Metadata", error)] * 3
+        last = max(last, *(one.ts for one in result))
     assert min(one.ts for one in of_api(proxy, "Produce", "Fetch")) > last
 
 
@@ -294,5 +294,5 @@ def asks_for_offsets_again(proxy: Harness) -> None:
         ("another broker is the coordinator", "NOT_COORDINATOR"),
     ):
         assert [one.error for one in fired(proxy, rule)] == [error]
-    told = min(one.end for one in of_api(proxy, "OffsetFetch") if not one.rules)
-    assert all(one.ts > told for one in of_api(proxy, "Fetch"))
+    reported = min(one.end for one in of_api(proxy, "OffsetFetch") if not one.rules)
+    assert all(one.ts > reported for one in of_api(proxy, "Fetch"))

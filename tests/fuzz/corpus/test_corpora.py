@@ -38,9 +38,9 @@ def campaign(**more: Any) -> Campaign:
     [("broker", {"request"}), ("client", {"response"}), ("decoder", {"request", "response"})],
 )
 def test_a_target_gets_what_its_role_reads(role: Any, directions: set[str]) -> None:
-    found = corpus(campaign(), Basis(role, SOME.versions), Path())
-    assert {one.direction for one in found} == directions
-    assert {(one.key, one.version) for one in found} <= {
+    result = corpus(campaign(), Basis(role, SOME.versions), Path())
+    assert {one.direction for one in result} == directions
+    assert {(one.key, one.version) for one in result} <= {
         (METADATA, 1),
         (METADATA, 2),
         (HEARTBEAT, 0),
@@ -51,16 +51,16 @@ def test_a_target_gets_what_its_role_reads(role: Any, directions: set[str]) -> N
 def test_a_corpus_that_is_named_is_the_only_one(name: str) -> None:
     role: Any = "client" if name == "answers" else "broker"
     versions = EVERYTHING if name == "sessions" else SOME.versions
-    found = corpus(campaign(corpora=[name]), Basis(role, versions), Path())
+    result = corpus(campaign(corpora=[name]), Basis(role, versions), Path())
     starts = {"generated": "generated:", "sessions": "session:", "answers": "valid:"}
-    assert found
-    assert len({one.origin.partition(":")[0] for one in found}) == 1
-    assert name == "answers" or all(one.origin.startswith(starts[name]) for one in found)
+    assert result
+    assert len({one.origin.partition(":")[0] for one in result}) == 1
+    assert name == "answers" or all(one.origin.startswith(starts[name]) for one in result)
 
 
 def test_apis_and_versions_are_those_that_the_campaign_wants() -> None:
-    found = corpus(campaign(apis=["Metadata"], versions={"Metadata": "2+"}), SOME, Path())
-    assert {(one.key, one.version) for one in found} == {(METADATA, 2)}
+    result = corpus(campaign(apis=["Metadata"], versions={"Metadata": "2+"}), SOME, Path())
+    assert {(one.key, one.version) for one in result} == {(METADATA, 2)}
     with pytest.raises(CannotRun, match="no message of these APIs"):
         corpus(campaign(apis=["Fetch"]), SOME, Path())
 
@@ -69,10 +69,10 @@ def test_captures_and_files_of_frames_stand_beside_the_campaign(tmp_path: Path) 
     (tmp_path / "mine.jsonl").write_text(json.dumps(FRAME) + "\n")
     (tmp_path / "mine.pcapng").write_bytes((SAMPLES / "embedded.pcapng").read_bytes())
     settings = campaign(frames=["mine.jsonl"], captures=["mine.pcapng"])
-    found = corpus(settings, Basis("broker", EVERYTHING), tmp_path)
-    kinds = {one.origin.partition(":")[0] for one in found}
+    result = corpus(settings, Basis("broker", EVERYTHING), tmp_path)
+    kinds = {one.origin.partition(":")[0] for one in result}
     assert kinds == {"generated", "session", "capture", "golden"}
-    (mine,) = [one for one in found if one.origin.startswith("golden:")]
+    (mine,) = [one for one in result if one.origin.startswith("golden:")]
     assert (mine.key, mine.version, mine.frame[-4:]) == (METADATA, 1, b"\xff" * 4)
 
 
@@ -113,17 +113,17 @@ def test_what_comes_before_a_login_is_for_a_listener_that_wants_one(
     more: dict[str, Any], there: bool
 ) -> None:
     some = Basis("broker", ((SASL_HANDSHAKE, (0, 1)), (API_VERSIONS, (0, 1, 2, 3))))
-    found = corpus(campaign(**more), some, Path())
-    assert any(seed.origin.startswith("session:greeting:") for seed in found) == there
+    result = corpus(campaign(**more), some, Path())
+    assert any(seed.origin.startswith("session:greeting:") for seed in result) == there
 
 
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
 
 def test_generated_ones_are_of_every_version_with_origins_of_their_own() -> None:
-    found = generated("s", {keys.METADATA: (0, 13), keys.FETCH: (4, 5)}, "response", each=3)
-    assert len({seed.origin for seed in found}) == len(found) == 3 * 16
-    assert {(seed.key, seed.version) for seed in found if seed.key == keys.FETCH} == {
+    result = generated("s", {keys.METADATA: (0, 13), keys.FETCH: (4, 5)}, "response", each=3)
+    assert len({seed.origin for seed in result}) == len(result) == 3 * 16
+    assert {(seed.key, seed.version) for seed in result if seed.key == keys.FETCH} == {
         (1, 4),
         (1, 5),
     }
@@ -137,10 +137,10 @@ def test_generated_ones_are_of_every_version_with_origins_of_their_own() -> None
 def test_captured_ones_are_each_there_once() -> None:
     capture = SAMPLES / "embedded.pcapng"
     for direction in DIRECTIONS:
-        found = list(captured(capture, direction))
-        assert found
-        assert len({seed.origin for seed in found}) == len(found)
-        assert len({(seed.key, seed.version, seed.frame) for seed in found}) == len(found)
+        results = list(captured(capture, direction))
+        assert results
+        assert len({seed.origin for seed in results}) == len(results)
+        assert len({(seed.key, seed.version, seed.frame) for seed in results}) == len(results)
         # librdkafka's mock cluster writes more than these versions have
-        odd = {(seed.key, seed.version) for seed in found if map_of(seed).cut}
+        odd = {(seed.key, seed.version) for seed in results if map_of(seed).cut}
         assert odd <= {(keys.METADATA, 13), (keys.API_VERSIONS, 3)}

@@ -59,8 +59,8 @@ def test_a_recipe_makes_the_case_again_and_some_have_two_changes() -> None:
 def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
     hot = corpus()[5].origin
     made = Maker("s", corpus(), energies={hot: 10_000})
-    found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
-    assert 200 < found[True] < 320
+    results = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
+    assert 200 < results[True] < 320
     assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
 
 
@@ -75,8 +75,8 @@ def test_a_second_change_is_made_to_what_the_first_has_left() -> None:
 
 def test_sessions_fill_in_what_a_change_has_left_alone() -> None:
     """In the place where it is after the change, with the checksum of the batch behind it."""
-    found = [seed for seed in corpus() if seed.key == keys.PRODUCE and seed.version == 9]
-    seeds = [replace(seed, origin="session:txn") for seed in found]
+    results = [seed for seed in corpus() if seed.key == keys.PRODUCE and seed.version == 9]
+    seeds = [replace(seed, origin="session:txn") for seed in results]
     made = Maker("s", seeds)
     names: Counter[str] = Counter()
     for number in range(400):
@@ -123,13 +123,13 @@ def test_one_pass_puts_every_mutator_to_every_field_of_every_version() -> None:
 
 def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
     strata = Strata("s", corpus(), [MUTATORS_BY_NAME["lengths"]])
-    found: dict[tuple[object, ...], list[int]] = {}
+    results: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(strata)):
         (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
         form = (chart.seed.key, field_of(part.path), part.coding, part.nullable)
         if not part.path.startswith("header."):
-            found.setdefault(form, []).append(chart.seed.version)
-    several = [versions for versions in found.values() if len(set(versions)) > 2]
+            results.setdefault(form, []).append(chart.seed.version)
+    several = [versions for versions in results.values() if len(set(versions)) > 2]
     assert len(several) > 5
     for versions in several:
         assert versions[:2] == [max(versions), min(versions)]
@@ -156,20 +156,20 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
     assert len({seed.origin.split(":")[1] for seed in behind}) >= 2
     plain = generated("m", {keys.OFFSET_COMMIT: (9, 9)}, "request", each=2)
     made = Maker("s", [*behind, *plain], [MUTATORS_BY_NAME["lengths"]])
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for number in range(made.strata):
         recipe = made.case(number).recipe
-        found.setdefault(field_of(recipe.changes[0].path), set()).add(recipe.session)
-    assert len(found["group_id.length"]) >= 3
+        results.setdefault(field_of(recipe.changes[0].path), set()).add(recipe.session)
+    assert len(results["group_id.length"]) >= 3
 
 
 @functools.cache
 def answered() -> tuple[Seed, ...]:
     """What a client gets, of which one API has records."""
-    asked = [(keys.FETCH, version) for version in range(0, 13, 3)]
-    asked += [(keys.METADATA, version) for version in range(0, 13, 3)]
-    asked += [(keys.OFFSET_FETCH, version) for version in range(0, 9, 3)]
-    return tuple(answers(asked))
+    requested = [(keys.FETCH, version) for version in range(0, 13, 3)]
+    requested += [(keys.METADATA, version) for version in range(0, 13, 3)]
+    requested += [(keys.OFFSET_FETCH, version) for version in range(0, 9, 3)]
+    return tuple(answers(requested))
 
 
 def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
@@ -202,11 +202,11 @@ def test_a_field_with_energy_has_every_second_of_these_cases_or_all(hot: bool) -
     some = [Field("Metadata", 9, "topics[].name"), Field("Metadata", 9, "gone")]
     energies = next_energies({}, [], {some[0]: 1})
     made = Maker("s", corpus(), energies={**seeds, **energies})
-    found = Counter(
+    results = Counter(
         number for number in range(400) if next(cells(made.case(number).recipe)).place == some[0]
     )
     drawn = range(HOT - 1, 400, HOT * FIELDS if seeds else HOT)
-    assert set(drawn) <= set(found)
-    assert len(found) < len(drawn) + 20
+    assert set(drawn) <= set(results)
+    assert len(results) < len(drawn) + 20
     other = Maker("s", corpus(), energies={**seeds, **next_energies({}, [], {some[1]: 1})})
     assert other.cases(range(20)) == [other.case(number) for number in range(20)]

@@ -44,11 +44,11 @@ def rows(shard: range) -> list[Row]:
 
 
 def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path) -> None:
-    asked: list[int] = []
+    requested: list[int] = []
 
     def fails(shard: range) -> list[Row]:
-        asked.append(shard.start)
-        if shard.start == 20 and len(asked) < 6:
+        requested.append(shard.start)
+        if shard.start == 20 and len(requested) < 6:
             raise CannotRun("its target did not start")
         return rows(shard)
 
@@ -66,13 +66,13 @@ def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path
         assert kept.done in (0, 20)
         shelved = [shard for shard, _ in kept.shelved(range(kept.done, 100))]
     done_before = {shard.start for shard in shelved} | set(range(0, kept.done, 20))
-    asked.clear()
-    asked += [-1] * 6
+    requested.clear()
+    requested += [-1] * 6
     with Findings(tmp_path / "f.db", write=True) as findings:
         again = findings.campaign("c", "fake", {}, 0.0)
         ran(again, fails)
         assert again.done == 100
-        assert {number for number in asked if number >= 0}.isdisjoint(done_before)
+        assert {number for number in requested if number >= 0}.isdisjoint(done_before)
         assert list(again.shelved(ROUND)) == []
         first = [(one.name, one.cases, one.first_case) for one in findings.findings(again.id)]
     with Findings(tmp_path / "g.db", write=True) as findings:
@@ -113,9 +113,9 @@ def test_rows_in_any_order_are_the_tally_again() -> None:
 def test_a_job_of_plain_values_is_the_campaign(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("folder")
     with target_of("decoder:specs", False) as target:
-        found = prepare(CAMPAIGN, basis(target), folder)
-        (batch,) = run_range(target, found.maker({}), found.oracles, range(40))
-    job = job_of(found, False, target_of)
+        result = prepare(CAMPAIGN, basis(target), folder)
+        (batch,) = run_range(target, result.maker({}), result.oracles, range(40))
+    job = job_of(result, False, target_of)
     halves = [run_shard(job, {}, numbers) for numbers in (range(20, 40), range(20))]
     again = stats_of(row for half in halves for row in rows_of(half))
     assert again.coverage == batch.stats.coverage
@@ -142,8 +142,8 @@ def test_what_can_not_be_run_there_is_said_by_a_row(tmp_path: Path) -> None:
         raise CannotRun("it needs what is not here")
 
     with target_of("decoder:specs", False) as target:
-        found = prepare(CAMPAIGN, basis(target), tmp_path)
-    work = shards(job_of(found, False, missing), {})
+        result = prepare(CAMPAIGN, basis(target), tmp_path)
+    work = shards(job_of(result, False, missing), {})
     (batch,) = work(iter([pa.RecordBatch.from_pydict({"id": [0, 1, 2]})]))
     rows = [(row["kind"], row["said"]) for row in batch.to_pylist()]
     with pytest.raises(CannotRun, match=r"needs what is not here \(on "):
@@ -156,17 +156,17 @@ def test_what_is_no_row_is_refused() -> None:
 
 
 def aside(*numbers: int) -> Stats:
-    found = Stats()
+    result = Stats()
     for number in numbers:
         case = FakeMaker("s").case(number)
         recipe = Recipe(SEEDS[number % 2], case.recipe.changes[:0])
         seen = Observation(type(case)(number, recipe, case.chunks), facts=((SET_ASIDE, True),))
-        found.add(Judged(seen, frozenset({"no feature"}), ()))
-    return found
+        result.add(Judged(seen, frozenset({"no feature"}), ()))
+    return result
 
 
 def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:
-    wanted = {
+    expected = {
         ("Metadata", 0, ""): Aside(Recipe(SEEDS[0], ()), 2, 3),
         ("Metadata", 1, ""): Aside(Recipe(SEEDS[1], ()), 3, 1),
     }
@@ -174,18 +174,18 @@ def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:
     both = Stats()
     both.merge(other)
     both.merge(one)
-    assert both.aside == wanted
+    assert both.aside == expected
     assert both.features == {}  # nobody has answered
-    assert stats_of([*rows_of(one), *rows_of(other)]).aside == wanted
+    assert stats_of([*rows_of(one), *rows_of(other)]).aside == expected
 
 
 def blamed(number: int, *others: int) -> Stats:
     case = FakeMaker("s").case(number)
     facts = (("together", [*others, number]),) if others else ()
-    found = Stats()
+    result = Stats()
     seen = Observation(case, raised="KeyError: x", facts=facts)
-    found.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
-    return found
+    result.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
+    return result
 
 
 def test_a_case_that_showed_it_alone_is_kept_before_one_of_several_in_any_order() -> None:

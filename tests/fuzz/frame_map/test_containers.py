@@ -79,24 +79,24 @@ def mended(chart: FieldMap, mutator: str, path: str) -> Iterator[Case]:
 
 @pytest.mark.parametrize(("name", "version"), EACH)
 def test_its_parts_cover_all_bytes_once(name: str, version: int) -> None:
-    found = container(message(name, version))
-    assert found.parts[0][2:4] == (0, len(found.seed.frame))
-    fields = [part for part in found.parts if part.kind not in ("struct", "container")]
+    result = container(message(name, version))
+    assert result.parts[0][2:4] == (0, len(result.seed.frame))
+    fields = [part for part in result.parts if part.kind not in ("struct", "container")]
     ends = [(part.start, part.end) for part in fields]
-    assert [0, *(end for _, end in ends)] == [*(start for start, _ in ends), len(found.seed.frame)]
-    assert not any(part.path.endswith(".rest") for part in found.parts)
+    assert [0, *(end for _, end in ends)] == [*(start for start, _ in ends), len(result.seed.frame)]
+    assert not any(part.path.endswith(".rest") for part in result.parts)
 
 
 @pytest.mark.parametrize(("name", "version"), EACH)
 def test_what_is_around_a_part_is_written_as_it_stands_there(name: str, version: int) -> None:
-    found = container(message(name, version))
-    for part in found.parts:
-        same = found.seed.frame[part.start : part.end]
-        assert splice(found, part, same)[4:] == found.seed.frame
+    result = container(message(name, version))
+    for part in result.parts:
+        same = result.seed.frame[part.start : part.end]
+        assert splice(result, part, same)[4:] == result.seed.frame
         if part.coding and part.coding != "crc":
             assert WRITE[part.coding](part.value) == same, part
         for index in part.around:
-            assert found.parts[index].kind in ("length", "crc")
+            assert result.parts[index].kind in ("length", "crc")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -136,18 +136,18 @@ def test_checksums_of_a_changed_content_are_right_or_wrong_as_is_said(name: str)
     data = next(
         part for part in chart.parts if part.path.rpartition(".")[2] in ("deflated", "data")
     )
-    said: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
     for draws in range(300):
         case = changed(chart, "bit_flips", data.path, draws)
         words = case.recipe.changes[0].detail.partition("; content checksum ")[2]
-        said[words] += 1
+        lines[words] += 1
         if words == "mended":
             READERS[name](packed_bytes(case))
         elif words == "left wrong":
             with pytest.raises(Exception, match=r"(?i)checksum|crc"):
                 READERS[name](packed_bytes(case))
-    assert 0.5 < said["mended"] / said["left wrong"] < 2
-    assert said["left wrong"] > 20
+    assert 0.5 < lines["mended"] / lines["left wrong"] < 2
+    assert lines["left wrong"] > 20
 
 
 @pytest.mark.parametrize("name", ["snappy", "snappy-raw"])
@@ -161,18 +161,18 @@ def test_unpacked_records_come_back_in_the_framing_that_they_had(name: str) -> N
 
 def test_many_elements_of_snappy_are_one_part_behind_the_first() -> None:
     noise = [Record(n, 1, None, bytes(range(n, n + 9)) * 2) for n in range(200)]
-    found = container(message("none", 9, build(noise, **packing("snappy-raw", 2))))
-    elements = [part for part in found.parts if part.path.endswith("]")]
+    result = container(message("none", 9, build(noise, **packing("snappy-raw", 2))))
+    elements = [part for part in result.parts if part.path.endswith("]")]
     assert len(elements) == ELEMENTS
-    assert found.parts[-1].path.endswith(".rest")
-    assert found.parts[-1].end == len(found.seed.frame)
+    assert result.parts[-1].path.endswith(".rest")
+    assert result.parts[-1].end == len(result.seed.frame)
 
 
 def test_what_can_not_be_read_is_one_part_behind_the_rest() -> None:
     cut = build([Record(0, 1, None, b"v")], compression="lz4", compressor=lambda data: data)
-    found = container(message("none", 9, cut))
-    assert [(part.path.rpartition(".")[2], part.start, part.end) for part in found.parts[1:]] == [
-        ("rest", 0, len(found.seed.frame))
+    result = container(message("none", 9, cut))
+    assert [(part.path.rpartition(".")[2], part.start, part.end) for part in result.parts[1:]] == [
+        ("rest", 0, len(result.seed.frame))
     ]
 
 

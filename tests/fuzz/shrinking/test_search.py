@@ -46,13 +46,13 @@ def body(recipe: Recipe) -> dict[str, Any]:
 
 
 def counted(fires: Callable[[Recipe], bool]) -> tuple[Callable[[Recipe], bool], list[Recipe]]:
-    asked: list[Recipe] = []
+    requested: list[Recipe] = []
 
     def ask(recipe: Recipe) -> bool:
-        asked.append(recipe)
+        requested.append(recipe)
         return fires(recipe)
 
-    return ask, asked
+    return ask, requested
 
 
 def nulled(recipe: Recipe) -> str | None:
@@ -113,13 +113,13 @@ def test_what_has_more_bytes_is_not_smaller_unless_it_has_fewer_changes() -> Non
 
 def test_it_is_asked_no_more_often_than_allowed_and_never_twice_the_same() -> None:
     fires, asked = counted(lambda recipe: nulled(recipe) == "ccc")
-    found = shrink(METADATA, fires)
-    assert len(asked) == found.runs <= RUNS
+    result = shrink(METADATA, fires)
+    assert len(asked) == result.runs <= RUNS
     assert len(set(asked)) == len(asked)
     fires, asked = counted(lambda recipe: True)
-    found = shrink(METADATA, fires, runs=2)
-    assert (len(asked), found.runs) == (2, 2)
-    assert found.recipe == asked[-1]
+    result = shrink(METADATA, fires, runs=2)
+    assert (len(asked), result.runs) == (2, 2)
+    assert result.recipe == asked[-1]
 
 
 def test_a_seed_that_no_schema_reads_keeps_its_bytes() -> None:
@@ -164,8 +164,8 @@ FETCH = Recipe(
 
 def test_numbers_and_texts_become_as_low_as_the_bug_lets_them() -> None:
     def fires(recipe: Recipe) -> bool:
-        found = body(recipe)
-        return found["max_wait_ms"] >= 100 and len(found["rack_id"]) >= 3
+        result = body(recipe)
+        return result["max_wait_ms"] >= 100 and len(result["rack_id"]) >= 3
 
     small = body(shrink(FETCH, fires, steps=(smallest_values, lower_values)).recipe)
     assert (small["max_wait_ms"], small["rack_id"]) == (125, "aaaa")
@@ -205,11 +205,11 @@ def has(fits: Callable[[Record], bool]) -> Callable[[Recipe], bool]:
 
 def test_one_record_is_left_with_what_the_bug_needs_of_it() -> None:
     recipe = produce(build(records(4)) + build(records(5, 4)))
-    found = shrink(recipe, has(lambda one: one.value == b"value-3"), steps=(less_in_records,))
-    (batch,) = batches(found.recipe)
+    result = shrink(recipe, has(lambda one: one.value == b"value-3"), steps=(less_in_records,))
+    (batch,) = batches(result.recipe)
     assert batch.records() == (Record(batch.base_offset or 0, 1003, None, b"value-3"),)
     assert (batch.crc_ok, batch.count, batch.last_offset) == (True, 1, batch.base_offset)
-    assert found.runs <= RUNS
+    assert result.runs <= RUNS
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])

@@ -42,22 +42,22 @@ def aimed(broker: Mortal, connections: int = 1) -> BrokerTarget:
 
 
 def until_it_ends(target: BrokerTarget, cases: Sequence[Case]) -> list[Observation]:
-    found: list[Observation] = []
+    results: list[Observation] = []
     with pytest.raises(CannotRun, match=r"no longer serves.*start it again"):
-        found.extend(target.run([one._replace(number=n) for n, one in enumerate(cases)]))
-    return found
+        results.extend(target.run([one._replace(number=n) for n, one in enumerate(cases)]))
+    return results
 
 
 def test_the_one_case_that_was_under_way_has_killed_it(broker: Mortal) -> None:
     with aimed(broker) as target:
-        found = until_it_ends(target, [*[case(ASK)] * 5, case(KILL), *[case(ASK)] * 5])
-    assert [one.case.number for one in found] == [0, 1, 2, 3, 4, 5]
-    assert [len(one.replies) for one in found] == [1, 1, 1, 1, 1, 0]
-    assert [one.death for one in found] == [None] * 5 + [Death(None, "")]
-    assert [one.message for one in DIED.judge(found[-1])] == [
+        result = until_it_ends(target, [*[case(ASK)] * 5, case(KILL), *[case(ASK)] * 5])
+    assert [one.case.number for one in result] == [0, 1, 2, 3, 4, 5]
+    assert [len(one.replies) for one in result] == [1, 1, 1, 1, 1, 0]
+    assert [one.death for one in result] == [None] * 5 + [Death(None, "")]
+    assert [one.message for one in DIED.judge(result[-1])] == [
         "the process ended: its address refuses connections"
     ]
-    assert case_label("died", found[-1]) == "case 5"
+    assert case_label("died", result[-1]) == "case 5"
 
 
 def test_of_several_under_way_all_are_named(broker: Mortal) -> None:
@@ -77,13 +77,13 @@ def test_of_several_under_way_all_are_named(broker: Mortal) -> None:
     broker.kills = kills
     park = request(METADATA, 1, {"topics": [{"name": "park"}]})
     with aimed(broker, connections=2) as target:
-        found = until_it_ends(target, [case(one) for one in (ASK, park, KILL, ASK)])
-    (blamed,) = (one for one in found if one.death is not None)
+        result = until_it_ends(target, [case(one) for one in (ASK, park, KILL, ASK)])
+    (blamed,) = (one for one in result if one.death is not None)
     assert case_label("died", blamed) == "one of the cases 1, 2"
-    said = text(
+    output = text(
         Finding(1, "n", "died", (), "", 1, 2, blamed.case.recipe, blamed, b"", None), "f.db"
     )
-    assert "under way, one of these:\n    case 1: Metadata v1" in said
+    assert "under way, one of these:\n    case 1: Metadata v1" in output
 
 
 def test_one_case_that_is_asked_for_is_told_without_an_error(broker: Mortal) -> None:
@@ -100,9 +100,9 @@ def test_what_was_not_sent_before_the_last_case_that_was_is_set_aside(broker: Mo
     in_session = asked._replace(recipe=asked.recipe._replace(session="joined"))
     cases = [asked, in_session, kill, in_session]  # a connection goes on with what needs no session
     with aimed(broker) as target:
-        found = until_it_ends(target, cases)
-    told = [(one.death is not None, (SET_ASIDE, True) in one.facts) for one in found]
-    assert told == [(False, False), (False, True), (True, False)]
+        result = until_it_ends(target, cases)
+    reported = [(one.death is not None, (SET_ASIDE, True) in one.facts) for one in result]
+    assert reported == [(False, False), (False, True), (True, False)]
 
 
 @pytest.mark.parametrize("mechanism", ["", "PLAIN"])

@@ -35,16 +35,16 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
     with BrokerTarget(service, batch=8, connections=2, timeout=60, probe_timeout=60) as target:
         assert target.supported_versions()[METADATA]
         assert target.unprepared == ""
-        found = list(target.run([case(ASK), case(broken, number=1), case(ASK, number=2)]))
-        assert [len(one.replies) for one in found] == [1, 0, 1]
-        assert found[1].ending in ("closed", "reset")
-        assert {exceptions_in(entry)[0].name for entry in found[1].log} == {
+        results = list(target.run([case(ASK), case(broken, number=1), case(ASK, number=2)]))
+        assert [len(one.replies) for one in results] == [1, 0, 1]
+        assert results[1].ending in ("closed", "reset")
+        assert {exceptions_in(entry)[0].name for entry in results[1].log} == {
             "org.apache.kafka.common.errors.InvalidRequestException"
         }
-        assert not any(found[index].log for index in (0, 2))
+        assert not any(results[index].log for index in (0, 2))
         for oracle in ORACLES:
             if "broker" in oracle.roles:
-                assert not list(oracle.judge(found[1])), oracle.name
+                assert not list(oracle.judge(results[1])), oracle.name
         assert service.pid is not None
         names = {
             one: Path(f"/proc/{service.pid}/task/{one}/comm").read_text()
@@ -75,11 +75,11 @@ def test_a_listener_with_sasl_is_for_releases_that_can_be_told_of_it() -> None:
 
 def _valid(target: BrokerTarget, *names: str) -> Iterator[Observation]:
     some = [session for session in SESSIONS if session.name in names]
-    found = seeds(target.connections.offered, some)
+    result = seeds(target.connections.offered, some)
     return target.run(
         [
             cook(Recipe(seed, (), session_of(seed.origin)), number)
-            for number, seed in enumerate(found)
+            for number, seed in enumerate(result)
         ]
     )
 
@@ -104,8 +104,8 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
         assert (plain.ending, len(plain.replies)) == ("open", 1)
         (heap,) = [one for one in (target.service.heap(),) if one]
         assert heap[1] <= 200 << 20
-        asked = {"resource_type": 4, "resource_name": "1", "configuration_keys": None}
-        about = {"resources": [asked], "include_synonyms": False}
+        requested = {"resource_type": 4, "resource_name": "1", "configuration_keys": None}
+        about = {"resources": [requested], "include_synonyms": False}
         (told,) = target.prober.ask(DESCRIBE_CONFIGS, 1, about)["results"]
         assert {one["name"]: one["value"] for one in told["configs"]}["message.max.bytes"] == "7777"
         assert all(one.replies for one in _valid(target, "joined"))
@@ -151,8 +151,8 @@ def test_a_setting_that_a_release_lacks_is_told_before_anything_starts(
 
 
 def target(value: Any) -> str:
-    found = {"version": 1, "target": value, "budget": {"cases": 1}}
-    return Campaign.model_validate(found).target
+    results = {"version": 1, "target": value, "budget": {"cases": 1}}
+    return Campaign.model_validate(results).target
 
 
 def test_a_mapping_is_kept_as_text_and_read_from_it_again() -> None:
@@ -166,15 +166,15 @@ def test_a_mapping_is_kept_as_text_and_read_from_it_again() -> None:
     }
     text = target(whole)
     assert " " not in text
-    found = ApacheSettings.of(text.partition(":")[2])
-    assert found.jvm == ("-Xmx300m", "-XX:+UseZGC")
-    assert found.settings == {
+    result = ApacheSettings.of(text.partition(":")[2])
+    assert result.jvm == ("-Xmx300m", "-XX:+UseZGC")
+    assert result.settings == {
         "num.io.threads": "4",
         "auto.create.topics.enable": "true",
         "x": "a=b & c vs d+e",
     }
-    assert (found.listener, found.mechanism) == ("sasl_plaintext", "SCRAM-SHA-256")
-    assert found.text == text
+    assert (result.listener, result.mechanism) == ("sasl_plaintext", "SCRAM-SHA-256")
+    assert result.text == text
 
 
 @pytest.mark.parametrize(

@@ -71,15 +71,15 @@ def cases(count: int) -> list[Case]:
 @pytest.mark.parametrize("guilty", [[0], [63], [17], [3, 40], [0, 1, 2, 63]])
 def test_the_guilty_are_found_and_nobody_else(guilty: list[int]) -> None:
     fake = Fake(guilty)
-    found = fake.settle(64)
-    assert numbers(found) == list(range(64))
-    assert dead(found) == guilty
+    result = fake.settle(64)
+    assert numbers(result) == list(range(64))
+    assert dead(result) == guilty
 
 
 def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
     fake = Fake([41])
-    found = fake.settle(64, lambda case: case.number == 41)
-    assert dead(found) == [41]
+    result = fake.settle(64, lambda case: case.number == 41)
+    assert dead(result) == [41]
     assert len(fake.seen) == 3
 
 
@@ -127,16 +127,16 @@ def test_who_was_under_way_is_tried_alone_or_all_are_halved(
     seen: Found, trouble: Trouble, guilty: list[int], tried: list[list[int]], settled: list[int]
 ) -> None:
     fake = Fake(guilty, trouble)
-    found = fake.search(seen, trouble)
+    result = fake.search(seen, trouble)
     assert fake.seen == tried
-    assert numbers(found) == settled
-    assert blamed(found) == guilty
+    assert numbers(result) == settled
+    assert blamed(result) == guilty
 
 
 def test_what_only_several_do_together_names_them_all() -> None:
     fake = Fake([10, 50], together=2)
-    found = fake.settle(64)
-    (last,) = (one for one in found if one.death)
+    result = fake.settle(64)
+    (last,) = (one for one in result if one.death)
     facts = dict(last.facts)
     assert facts["together"] == list(range(64))
     assert facts["earlier"] == [recipe_json(one.recipe) for one in cases(63)]
@@ -174,11 +174,11 @@ class Says(Fake):
         self.known: set[str] = set()
 
     def perform(self, cases: Sequence[Case]) -> list[Observation]:
-        found = super().perform(cases)
+        result = super().perform(cases)
         self.wrong = Trouble(log=self.news(one.number for one in cases))
         if len(cases) == 1:
             self.known.update(self.wrong.log)
-        return found
+        return result
 
     def trouble(self) -> Trouble | None:
         return self.wrong if self.wrong.log else None
@@ -194,9 +194,9 @@ class Says(Fake):
         """Who is to blame for what was said behind so many cases."""
         log = self.news(range(count))
         near_each = tuple(near.get(entry, ()) for entry in log)
-        found = self.search(ending(count, "open"), Trouble(log=log, near=near_each))
-        assert numbers(found) == list(range(count))
-        return blamed(found)
+        result = self.search(ending(count, "open"), Trouble(log=log, near=near_each))
+        assert numbers(result) == list(range(count))
+        return blamed(result)
 
 
 def test_the_nearest_to_an_entry_are_tried_alone_and_nobody_else_once_it_is_known_whose_it_is() -> (
@@ -220,11 +220,11 @@ def test_of_a_target_that_is_well_who_was_waited_for_is_tried_last_and_alone() -
     """A case that takes a broker eight seconds takes them in every part that it is in."""
     waited = (("waited_ms", 400),)
     slow = {2, 3, *range(20, 32)}
-    found = [Observation(one, facts=waited if one.number in slow else ()) for one in cases(32)]
+    results = [Observation(one, facts=waited if one.number in slow else ()) for one in cases(32)]
 
     def tried(guilty: int, near: tuple[int, ...] = ()) -> list[list[int]]:
         fake = Says({guilty: "ERROR a"})
-        settled = fake.search(found, Trouble(log=("ERROR a",), near=(near,)))
+        settled = fake.search(results, Trouble(log=("ERROR a",), near=(near,)))
         assert (numbers(settled), blamed(settled)) == (list(range(32)), [guilty])
         return fake.seen
 
@@ -252,8 +252,8 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
             ]
 
     fake = Dying([20])
-    found = fake.settle(64)
-    assert numbers(found) == list(range(64))
-    assert dead(found) == [20]
-    assert all(one.replies or one.death for one in found)
+    result = fake.settle(64)
+    assert numbers(result) == list(range(64))
+    assert dead(result) == [20]
+    assert all(one.replies or one.death for one in result)
     assert not any(number < 19 for run in fake.seen[1:] for number in run)

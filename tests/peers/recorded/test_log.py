@@ -15,8 +15,8 @@ ID = uuid.UUID(int=5)
 
 
 def batch(first: int, count: int, size: int = 10) -> bytes:
-    found = [Record(first + n, 1, None, b"v" * size) for n in range(count)]
-    return records.build(found, base_offset=first)
+    results = [Record(first + n, 1, None, b"v" * size) for n in range(count)]
+    return records.build(results, base_offset=first)
 
 
 def named(version: int) -> dict[str, Any]:
@@ -35,20 +35,20 @@ def ask(
     limit = more.pop("limit", 2**20)
     one = {"partition": partition, "fetch_offset": offset, "partition_max_bytes": limit}
     values = {"max_wait_ms": 500, "topics": [{**named(version), "partitions": [one]}], **more}
-    found = log.answer(version, api("Fetch").request.codec(version).encode(values))
-    if found is None:
+    result = log.answer(version, api("Fetch").request.codec(version).encode(values))
+    if result is None:
         return None
-    body = api("Fetch").response.codec(version).decode(found[0])
+    body = api("Fetch").response.codec(version).decode(result[0])
     assert body["session_id"] == 0
-    return body["responses"][0]["partitions"][0], found[1]
+    return body["responses"][0]["partitions"][0], result[1]
 
 
 def entry(log: RecordedLog, offset: int, **more: Any) -> dict[str, Any]:
     """What is answered at once for a partition."""
-    found = ask(log, offset, **more)
-    assert found is not None
-    assert found[1] == 0
-    return found[0]
+    result = ask(log, offset, **more)
+    assert result is not None
+    assert result[1] == 0
+    return result[0]
 
 
 def offsets(entry: dict[str, Any]) -> list[int]:
@@ -59,14 +59,14 @@ def test_batches_from_the_offset_on_in_order_and_once() -> None:
     several = (batch(4, 2), batch(0, 4), batch(4, 2) + batch(6, 1))
     log = RecordedLog([fetched(one) for one in several])
     for offset, first in ((0, 0), (3, 0), (4, 4)):
-        found = entry(log, offset)
-        assert (offsets(found), found["high_watermark"]) == ([*range(first, 7)], 9)
+        result = entry(log, offset)
+        assert (offsets(result), result["high_watermark"]) == ([*range(first, 7)], 9)
 
 
 def test_at_the_end_it_waits_as_long_as_it_is_asked_to() -> None:
-    found = ask(RecordedLog([fetched(batch(0, 2))]), 2)
-    assert found is not None
-    assert (offsets(found[0]), found[0]["error_code"], found[1]) == ([], 0, 500)
+    result = ask(RecordedLog([fetched(batch(0, 2))]), 2)
+    assert result is not None
+    assert (offsets(result[0]), result[0]["error_code"], result[1]) == ([], 0, 500)
 
 
 @pytest.mark.parametrize("limits", [{"limit": 1}, {"max_bytes": 1}, {"limit": 400}])
@@ -91,8 +91,8 @@ def test_aborted_transactions_are_for_those_who_read_committed() -> None:
     aborted = [{"producer_id": 7, "first_offset": 0}]
     log = RecordedLog([fetched(batch(0, 2), last_stable_offset=2, aborted_transactions=aborted)])
     for isolation, expected in ((0, None), (1, aborted)):
-        found = entry(log, 0, isolation_level=isolation)
-        assert (found["aborted_transactions"], found["last_stable_offset"]) == (expected, 2)
+        result = entry(log, 0, isolation_level=isolation)
+        assert (result["aborted_transactions"], result["last_stable_offset"]) == (expected, 2)
 
 
 @pytest.mark.parametrize("rest", [batch(2, 1)[:-1], bytes(16) + b"\x09" + bytes(60)])

@@ -55,12 +55,12 @@ class Broker:
                 head = request_head(data, 0, len(data))
                 declared = api(head.key)
                 body = declared.request.codec(head.version).decode(data[head.body :])
-                found = await self._body(head, body)
-                if found is None:
+                result = await self._body(head, body)
+                if result is None:
                     return
                 header = RESPONSE_HEADER.codec(response_header_version(head.key, head.version))
                 whole = header.encode({"correlation_id": head.correlation_id})
-                whole += declared.response.codec(head.version).encode(found)
+                whole += declared.response.codec(head.version).encode(result)
                 writer.write(len(whole).to_bytes(4) + whole)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass  # the client has gone, or the broker stops
@@ -100,16 +100,16 @@ def play(
     exchanges: list[Exchange], answer: Answer, *, speed: float = 0, patience: float = 10
 ) -> list[Outcome]:
     async def main() -> list[Outcome]:
-        found: list[Outcome] = []
+        results: list[Outcome] = []
         async with Broker(answer) as address:
             cluster = LiveCluster([address], LiveConnection.open)
             await cluster.start()
             order = index(exchanges)
             manner = PlayerOptions(speed=speed, patience=patience)
-            player = Player(cluster, order, found.append, manner)
+            player = Player(cluster, order, results.append, manner)
             await player.play(in_order(exchanges, order.order))
             await cluster.stop()
-        return found
+        return results
 
     return asyncio.run(main())
 
@@ -129,14 +129,14 @@ def errors(*codes: int) -> tuple[Answer, list[int]]:
 
 
 def test_what_had_been_answered_before_is_answered_before() -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
     async def slow_first(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
-        said.append(f"{body['member_id']} asks")
+        lines.append(f"{body['member_id']} asks")
         if body["member_id"] == "a":
-            while not any(line.startswith("b") for line in said):
+            while not any(line.startswith("b") for line in lines):
                 await asyncio.sleep(0)
-        said.append(f"{body['member_id']} gets")
+        lines.append(f"{body['member_id']} gets")
         return {"error_code": 0}
 
     # b was sent while a was under way; c when both were answered
@@ -145,11 +145,11 @@ def test_what_had_been_answered_before_is_answered_before() -> None:
         heartbeat(5 * MS, 10 * MS, "b", connection=2),
         heartbeat(30 * MS, 40 * MS, "c", connection=3),
     ]
-    found = play(exchanges, slow_first)
-    assert said[0] == "a asks"
-    assert said[-2:] == ["c asks", "c gets"]
-    assert {outcome.finding for outcome in found} == {False}
-    assert len(found) == 3
+    result = play(exchanges, slow_first)
+    assert lines[0] == "a asks"
+    assert lines[-2:] == ["c asks", "c gets"]
+    assert {outcome.finding for outcome in result} == {False}
+    assert len(result) == 3
 
 
 def test_what_is_answered_otherwise() -> None:
@@ -187,38 +187,38 @@ def test_a_broker_that_hangs_up_or_is_silent() -> None:
 
 
 def test_a_client_whose_connection_was_closed_comes_again() -> None:
-    asked = []
+    requested = []
 
     async def once(head: RequestHead, body: dict[str, Any]) -> dict[str, Any] | None:
-        asked.append(body["member_id"])
+        requested.append(body["member_id"])
         return None if body["member_id"] == "a" else {"error_code": 0}
 
     first, then = play([heartbeat(0, 5, "a"), heartbeat(9, 12, "b")], once)
     assert (first.finding, then.finding) == (True, False)
-    assert asked == ["a", "b"]
+    assert requested == ["a", "b"]
 
 
 def fetch(ts: int, epoch: int, offset: int | None) -> Exchange:
     """The Fetch of a session; offset: of the partition, None if there is nothing new to say of it."""
     topics = [{"topic": "t", "partitions": [{"partition": 0, "fetch_offset": offset}]}]
     session = {"session_id": 7 if epoch else 0, "session_epoch": epoch}
-    asked = {**session, "topics": [] if offset is None else topics}
-    return exchange("Fetch", 12, asked, {"session_id": 7}, at=ts / MS, took=1 / MS)
+    requested = {**session, "topics": [] if offset is None else topics}
+    return exchange("Fetch", 12, requested, {"session_id": 7}, at=ts / MS, took=1 / MS)
 
 
 def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
     answers = [(0, 99), (0, 99), (70, 0), (0, 100), (71, 0), (0, 101), (0, 101)]
-    said = []
+    lines = []
 
     async def loses(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
         offsets = [one["fetch_offset"] for topic in body["topics"] for one in topic["partitions"]]
-        said.append((body["session_id"], body["session_epoch"], offsets))
+        lines.append((body["session_id"], body["session_epoch"], offsets))
         error, session = answers.pop(0)
         return {"error_code": error, "session_id": session}
 
-    found = play([fetch(10 * n, n, at) for n, at in enumerate((5, None, 6, None, 7))], loses)
-    assert not any(outcome.finding for outcome in found), found
-    assert said == [
+    result = play([fetch(10 * n, n, at) for n, at in enumerate((5, None, 6, None, 7))], loses)
+    assert not any(outcome.finding for outcome in result), result
+    assert lines == [
         (0, 0, [5]),
         (99, 1, []),
         (99, 2, [6]),  # lost: all again

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 def test_each_error_counts_once_a_response(spark: SparkSession) -> None:
     several = rows([commit(9, 7, client="two")])[0] | {"error_codes": [27, 999]}
-    found = [
+    results = [
         *rows([metadata(1, error=3), metadata(4, error=3), metadata(2), metadata(3, error=None)]),
         several,
     ]
-    told = errors(table(spark, found)).collect()
-    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in told} == {
+    reported = errors(table(spark, results)).collect()
+    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in reported} == {
         ("app", "Metadata", "UNKNOWN_TOPIC_OR_PARTITION", 2),
         ("two", "OffsetCommit", "REBALANCE_IN_PROGRESS", 1),
         ("two", "OffsetCommit", "ERROR_999", 1),
     }
-    (two,) = [row for row in told if row["count"] == 2]
+    (two,) = [row for row in reported if row["count"] == 2]
     assert (two["last_ts"] - two["first_ts"]).total_seconds() == 0.003
 
 
@@ -45,8 +45,8 @@ def test_to_agree_on_a_version_is_no_error(spark: SparkSession) -> None:
         greeting(1, 0, refused=True, connection=4, client="oldest"),
         greeting(2, 0, connection=4, client="oldest"),
     ]
-    told = errors(table(spark, rows([*healthy, gives_up, silent, *oldest]))).collect()
-    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in told} == {
+    reported = errors(table(spark, rows([*healthy, gives_up, silent, *oldest]))).collect()
+    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in reported} == {
         ("gives up", "ApiVersions", "UNSUPPORTED_VERSION", 1),
         ("oldest", "ApiVersions", "UNSUPPORTED_VERSION", 1),
     }
@@ -60,10 +60,10 @@ def test_many_close_together_are_a_storm(spark: SparkSession) -> None:
     slow = [metadata(n * 2 * APART_MS, error=3, client="three") for n in range(LEAST)]
     fine = [metadata(n, client="four") for n in range(LEAST)]
     other = [metadata(n * 100 + 50, error=5, client="one") for n in range(LEAST - 1)]
-    found = retries(table(spark, rows([*storm, *again, *few, *slow, *fine, *other]))).collect()
+    result = retries(table(spark, rows([*storm, *again, *few, *slow, *fine, *other]))).collect()
     names = ("client_id", "api", "error", "attempts", "rate", "shortest_pause_ms")
-    told = {tuple(row[name] for name in names) for row in found}
-    assert told == {
+    reported = {tuple(row[name] for name in names) for row in result}
+    assert reported == {
         ("one", "Metadata", "UNKNOWN_TOPIC_OR_PARTITION", LEAST, 10.0, 80.0),
         ("one", "Metadata", "UNKNOWN_TOPIC_OR_PARTITION", LEAST + 1, 10.0, 99.0),
     }
@@ -83,7 +83,7 @@ def test_to_agree_on_a_version_on_each_connection_is_none(spark: SparkSession) -
         greeting(100 * number, 4, refused=True, connection=50 + number, host="b", client="no")
         for number in range(LEAST)
     ]
-    found = retries(table(spark, rows([*healthy, *refused]))).collect()
-    assert {(row["client_id"], row["api"], row["attempts"]) for row in found} == {
+    result = retries(table(spark, rows([*healthy, *refused]))).collect()
+    assert {(row["client_id"], row["api"], row["attempts"]) for row in result} == {
         ("no", "ApiVersions", LEAST)
     }

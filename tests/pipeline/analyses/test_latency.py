@@ -25,13 +25,13 @@ def test_percentiles_are_nearest_ranks(spark: SparkSession) -> None:
         metadata(24_000, took=3, client="two", broker=2),
         metadata(6, error=None, client="two", broker=2),
     ]
-    found = latency(table(spark, rows([*answered, *others])))
+    result = latency(table(spark, rows([*answered, *others])))
     names = ("bucket", "client_id", "broker", "count", "p50_ms", "p90_ms", "p99_ms", "max_ms")
     start, late = datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 1, 0, 0, 24, tzinfo=UTC)
-    told = {tuple(row[name] for name in names) for row in found.collect()}
-    times = {row["bucket"].timestamp() for row in found.select("bucket").collect()}
+    reported = {tuple(row[name] for name in names) for row in result.collect()}
+    times = {row["bucket"].timestamp() for row in result.select("bucket").collect()}
     assert times == {start.timestamp(), late.timestamp()}  # buckets of 100 ms
-    assert {row[1:] for row in told} == {
+    assert {row[1:] for row in reported} == {
         ("one", 1, 100, 50.0, 90.0, 99.0, 100.0),
         ("two", 2, 1, 7.5, 7.5, 7.5, 7.5),
         ("two", 2, 1, 3.0, 3.0, 3.0, 3.0),
@@ -40,11 +40,11 @@ def test_percentiles_are_nearest_ranks(spark: SparkSession) -> None:
 
 def test_two_to_an_octave_each_up_to_its_bound(spark: SparkSession) -> None:
     took = (0, 0.001, 4, 4.01, 5.6, 5.7, 8)
-    found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
-    told = {(round(row["latency_ms"], 3), row["count"]) for row in found.collect()}
-    assert told == {(0.016, 2), (4.0, 1), (5.657, 2), (8.0, 2)}
+    result = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
+    reported = {(round(row["latency_ms"], 3), row["count"]) for row in result.collect()}
+    assert reported == {(0.016, 2), (4.0, 1), (5.657, 2), (8.0, 2)}
     # as the view that is made while exchanges come
-    assert {at for at, _ in told} == {round(bound_ms(bucket(one)), 3) for one in took}
+    assert {at for at, _ in reported} == {round(bound_ms(bucket(one)), 3) for one in took}
 
 
 @pytest.mark.parametrize(
@@ -53,18 +53,18 @@ def test_two_to_an_octave_each_up_to_its_bound(spark: SparkSession) -> None:
 def test_the_narrowest_that_gives_few_enough(
     spark: SparkSession, span_ms: int, width_ms: int
 ) -> None:
-    found = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
-    told = bucketed(found, found).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
-    assert [row["b"] for row in told] == [at // width_ms * width_ms for at in (0, 15, span_ms)]
+    result = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
+    reported = bucketed(result, result).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
+    assert [row["b"] for row in reported] == [at // width_ms * width_ms for at in (0, 15, span_ms)]
 
 
 def test_each_capture_has_buckets_of_its_own(spark: SparkSession) -> None:
     years = 3 * 365 * 86_400_000
     short = rows([metadata(0), metadata(15)], "short")
     later = [metadata(at, correlation_id=1) for at in (years, years + 10 * MOST)]
-    found = table(spark, short + rows(later, "other"))
-    told = bucketed(found, found).selectExpr("capture", "unix_millis(bucket) b").collect()
-    assert sorted((row["capture"], row["b"]) for row in told) == [
+    result = table(spark, short + rows(later, "other"))
+    reported = bucketed(result, result).selectExpr("capture", "unix_millis(bucket) b").collect()
+    assert sorted((row["capture"], row["b"]) for row in reported) == [
         ("other", years),
         ("other", years + 10 * MOST),
         ("short", 0),

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def phases(spark: SparkSession, exchanges: list[Exchange], *names: str) -> list[tuple[Any, ...]]:
     """(member, generation, phase, start, end in ms, and the columns named), by start."""
-    found = rebalances(table(spark, rows(exchanges))).selectExpr(
+    result = rebalances(table(spark, rows(exchanges))).selectExpr(
         "*", "unix_micros(start) / 1000 at", "unix_micros(`end`) / 1000 until"
     )
-    wanted = ("member", "generation", "phase", "at", "until", *names)
-    told = [tuple(row[name] for name in wanted) for row in found.collect()]
-    return sorted(told, key=lambda row: (row[3], row[0], row[4]))
+    expected = ("member", "generation", "phase", "at", "until", *names)
+    reported = [tuple(row[name] for name in expected) for row in result.collect()]
+    return sorted(reported, key=lambda row: (row[3], row[0], row[4]))
 
 
 def test_a_classic_group_waits_for_the_one_that_comes_last(spark: SparkSession) -> None:
@@ -77,8 +77,8 @@ def test_who_hears_of_a_rebalance_late_is_not_late_itself(spark: SparkSession) -
         heartbeat(21_010, "a", 3, error=27),
         reasons.join(24_990, "a", 4, members=("a", "c"), took=10),
     ]
-    told = phases(spark, exchanges, "late", "reason")
-    joined = {(row[0], row[1]): row[5:] for row in told if row[2] == "join"}
+    reported = phases(spark, exchanges, "late", "reason")
+    joined = {(row[0], row[1]): row[5:] for row in reported if row[2] == "join"}
     assert joined == {
         ("a", 1): (False, "new member"),
         ("b", 1): (False, "new member"),
@@ -88,7 +88,7 @@ def test_who_hears_of_a_rebalance_late_is_not_late_itself(spark: SparkSession) -
         ("c", 4): (False, "new member"),
         ("a", 4): (True, "rejoins"),
     }
-    (stopped,) = [row for row in told if row[2] == "stopped"]
+    (stopped,) = [row for row in reported if row[2] == "stopped"]
     assert stopped[6] == "consumer poll timeout has expired."
 
 
@@ -138,16 +138,16 @@ def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
 def test_one_stop_is_one_however_often_the_member_is_told(spark: SparkSession) -> None:
     again = heartbeat(7001, "b", 1, error=22)
     exchanges = numbered(*reasons.TRIO, *reasons.MISSED, again, *reasons.FENCED)
-    told = phases(spark, exchanges, "reason")
-    assert [row[:3] + row[5:] for row in told if row[2] == "stopped"] == [
+    reported = phases(spark, exchanges, "reason")
+    assert [row[:3] + row[5:] for row in reported if row[2] == "stopped"] == [
         ("b", 1, "stopped", "ILLEGAL_GENERATION")
     ]
 
 
 def test_who_misses_a_generation_is_not_late_in_the_next_one(spark: SparkSession) -> None:
     exchanges = numbered(*reasons.TRIO, *reasons.MISSED, *reasons.FENCED)
-    told = phases(spark, exchanges, "late", "missed", "members")
-    assert {(row[1], row[5], *row[6], row[7]) for row in told if row[2] == "join"} == {
+    reported = phases(spark, exchanges, "late", "missed", "members")
+    assert {(row[1], row[5], *row[6], row[7]) for row in reported if row[2] == "join"} == {
         (1, False, 3),
         (2, False, "b", 3),
         (3, False, 3),
@@ -159,21 +159,21 @@ def test_a_generation_is_as_summary_says(spark: SparkSession, name: str) -> None
     bands = Bands(Context())
     for one in found_in(name):
         bands.add(one)
-    found = rebalances(table(spark, captured(name))).where("phase <> 'stopped'")
-    told: dict[int, set[Any]] = {}
+    result = rebalances(table(spark, captured(name))).where("phase <> 'stopped'")
+    reported: dict[int, set[Any]] = {}
     late: dict[int, set[str]] = {}
-    for row in found.selectExpr("*", "unix_micros(began_ts) began").collect():
-        told.setdefault(row["generation"], set()).add(
+    for row in result.selectExpr("*", "unix_micros(began_ts) began").collect():
+        reported.setdefault(row["generation"], set()).add(
             (row["began"], row["members"], *row["missed"])
         )
         late.setdefault(row["generation"], set()).update([row["member"]] if row["late"] else [])
-    rows = [row for row in bands.rows() if row["generation"] in told]
+    rows = [row for row in bands.rows() if row["generation"] in reported]
     assert len(rows) > 1
     waited = {
         row["generation"]: {row["late"]["kind"]: row["late"]["members"]} if row["late"] else {}
         for row in rows
     }
-    assert told == {
+    assert reported == {
         row["generation"]: {
             (int(row["from"]) // 1000, row["members"], *waited[row["generation"]].get("absent", ()))
         }
@@ -181,7 +181,7 @@ def test_a_generation_is_as_summary_says(spark: SparkSession, name: str) -> None
     }
     assert late == {number: set(of.get("late", ())) for number, of in waited.items()}
     if name != "kip-848.pcapng":  # whose members change one by one: no group stands still
-        syncs = found.where("phase = 'sync'").collect()
+        syncs = result.where("phase = 'sync'").collect()
         stood = {row["generation"]: row["group_standstill_ms"] for row in syncs}
         assert stood == {
             row["generation"]: pytest.approx(row["standstill_ms"])

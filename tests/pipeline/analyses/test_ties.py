@@ -90,10 +90,10 @@ def moved(finding: Finding) -> Fact:
 
 
 def silent(finding: Finding) -> Fact | None:
-    found = re.match(
+    result = re.match(
         r"group (.*): member (.*) \(.*\) (?:was silent for|commits, but)", finding.what
     )
-    return None if found is None else found.groups()
+    return None if result is None else result.groups()
 
 
 def too_long(row: Any) -> Fact | None:
@@ -107,24 +107,24 @@ def too_long(row: Any) -> Fact | None:
 
 
 def fenced(finding: Finding) -> Fact | None:
-    found = re.match(r"group (.*): a transaction's offsets", finding.what)
-    return found.groups() if found is not None and "KIP-447" in finding.advice else None
+    result = re.match(r"group (.*): a transaction's offsets", finding.what)
+    return result.groups() if result is not None and "KIP-447" in finding.advice else None
 
 
 def refused(finding: Finding) -> Fact | None:
-    found = re.match(
+    result = re.match(
         r"group (.*): (?:a commit|a transaction's offsets) of generation", finding.what
     )
-    refusal = found is not None and "rejected" in finding.what and "KIP-447" not in finding.advice
-    return found.groups() if found is not None and refusal else None
+    refusal = result is not None and "rejected" in finding.what and "KIP-447" not in finding.advice
+    return result.groups() if result is not None and refusal else None
 
 
 def last(finding: Finding) -> Fact | None:
-    found = re.match(
+    result = re.match(
         r"group (.*): the rebalance to generation (\d+) took .*; member (.*) \(.*\) joined last",
         finding.what,
     )
-    return None if found is None else (found[1], int(found[2]), found[3])
+    return None if result is None else (result[1], int(result[2]), result[3])
 
 
 class Tie(NamedTuple):
@@ -199,9 +199,9 @@ TIES = {
 
 @pytest.fixture(scope="module")
 def exchanges(spark: SparkSession) -> Iterator[DataFrame]:
-    found = [row for name, each in MADE.items() for row in rows(_ended(each), name)]
-    found += [row for name, _ in SAMPLES for row in captured(name)]
-    whole = table(spark, found).cache()
+    results = [row for name, each in MADE.items() for row in rows(_ended(each), name)]
+    results += [row for name, _ in SAMPLES for row in captured(name)]
+    whole = table(spark, results).cache()
     yield whole
     whole.unpersist()
 

@@ -66,13 +66,13 @@ def test_what_answers_requests_that_were_not_captured(tmp_path: Path) -> None:
     path = write_pcap(tmp_path / "f.pcap", kept, linktype)
     capture = open_capture(path)
     decoded = [one.row() for one in capture.learn(capture.exchanges(inferred=True))]
-    found = in_memory([path])
-    assert found.exchanges == sequential([path])
-    assert any(one["note"] == INFERRED for one in found.exchanges)
-    assert list(map(_gist, found.exchanges)) == list(map(_gist, decoded))
-    brokers = zip(found.exchanges, decoded, strict=True)
+    result = in_memory([path])
+    assert result.exchanges == sequential([path])
+    assert any(one["note"] == INFERRED for one in result.exchanges)
+    assert list(map(_gist, result.exchanges)) == list(map(_gist, decoded))
+    brokers = zip(result.exchanges, decoded, strict=True)
     assert all(late["broker"] in (None, one["broker"]) for one, late in brokers)
-    skipped = [one.details["bytes"] for one in found.said if one.details.get("kind") == "skipped"]
+    skipped = [one.details["bytes"] for one in result.said if one.details.get("kind") == "skipped"]
     assert sum(skipped) == capture.conversations.skipped
 
 
@@ -93,9 +93,9 @@ def test_any_traffic_in_any_splits(
     tmp_path: Path, kind: str, seed: int, size: int, carry: bool, six: bool
 ) -> None:
     path = generated(tmp_path / "f", kind, seed, six=six)
-    found = in_memory([path], size, carry=carry, order=shuffled(seed))
-    assert found.exchanges == sequential([path])
-    assert found.exchanges
+    result = in_memory([path], size, carry=carry, order=shuffled(seed))
+    assert result.exchanges == sequential([path])
+    assert result.exchanges
 
 
 @pytest.mark.slow("a long property")
@@ -147,9 +147,9 @@ def test_a_capture_of_ours_that_was_killed_and_resumed(tmp_path: Path) -> None:
     right = sequential([one, other])
     assert max(row["connection"] for row in right) > 15
     for size in (300, 4000, 1 << 26):
-        found = in_memory([other, one], size, order=shuffled(size))
-        assert found.exchanges == right
-    assert [fault.kind for _, fault in found.plan.faults] == ["truncated"]
+        result = in_memory([other, one], size, order=shuffled(size))
+        assert result.exchanges == right
+    assert [fault.kind for _, fault in result.plan.faults] == ["truncated"]
 
 
 def test_flows_of_ours_without_their_comments_are_counted_below_zero(tmp_path: Path) -> None:
@@ -171,14 +171,14 @@ def test_flows_of_ours_without_their_comments_are_counted_below_zero(tmp_path: P
 def test_fragments_meet_across_ranges(tmp_path: Path) -> None:
     def fragments(data: bytes, name: int) -> list[bytes]:
         head, body = bytearray(data[:20]), data[20:]
-        found = []
+        results = []
         for at in range(0, len(body), 48):
             piece = body[at : at + 48]
             more = 0x2000 if at + 48 < len(body) else 0
             head[2:4] = (20 + len(piece)).to_bytes(2)
             head[4:6], head[6:8] = name.to_bytes(2), (more | at // 8).to_bytes(2)
-            found.append(bytes(head) + piece)
-        return found[::-1] if name % 2 else found
+            results.append(bytes(head) + piece)
+        return results[::-1] if name % 2 else results
 
     random = Random(1)
     each = [sent(one, [150], random, STEADY) for one in conversations(2, 5)]
@@ -201,10 +201,10 @@ def test_gaps_are_counted_and_told(tmp_path: Path) -> None:
     right = sequential([path])
     assert max(row["losses"] for row in right) > 2
     for size in (300, 1 << 26):
-        found = in_memory([path], size)
-        assert found.exchanges == right
-        gaps = [one for one in found.said if one.kind == "error" and one.details["kind"] == "gap"]
-        assert len(gaps) == len(found.facts.losses) > 2
+        result = in_memory([path], size)
+        assert result.exchanges == right
+        gaps = [one for one in result.said if one.kind == "error" and one.details["kind"] == "gap"]
+        assert len(gaps) == len(result.facts.losses) > 2
         assert all(one.details["bytes"] > 0 and one.details["direction"] for one in gaps)
 
 
@@ -221,18 +221,18 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
         TcpSegment(BROKER, CLIENT, 1 + len(answers[0]), 1 + len(asked), ACK, answers[1]),
     ]
     path = as_pcap(tmp_path / "f", map(ip_packet, (*ssh, *kafka)), "raw", "<", 1)
-    found = [one.details for one in in_memory([path], 200).said if one.kind == "error"]
-    told = {said["kind"]: said["reason"] for said in found}
-    assert told["left out"] == "1 conversation on port 22: unknown"
-    assert "correlation id 99" in told["unmatched"]
+    results = [one.details for one in in_memory([path], 200).said if one.kind == "error"]
+    reported = {said["kind"]: said["reason"] for said in results}
+    assert reported["left out"] == "1 conversation on port 22: unknown"
+    assert "correlation id 99" in reported["unmatched"]
 
 
 def test_columns_that_need_no_body_cost_none(tmp_path: Path) -> None:
     path = generated(tmp_path / "f", "raw", 1)
     columns = ("ts_ns", "api", "latency_ms", "connection")
-    found = in_memory([path], 900, columns=columns)
-    assert found.exchanges == [
-        {name: row[name] for name in found.exchanges[0]} for row in sequential([path])
+    result = in_memory([path], 900, columns=columns)
+    assert result.exchanges == [
+        {name: row[name] for name in result.exchanges[0]} for row in sequential([path])
     ]
-    assert set(found.exchanges[0]) == set(columns)
-    assert not {one.kind for one in found.said} & {"topic", "producer", "broker"}
+    assert set(result.exchanges[0]) == set(columns)
+    assert not {one.kind for one in result.said} & {"topic", "producer", "broker"}

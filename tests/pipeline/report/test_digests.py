@@ -60,7 +60,7 @@ def test_what_is_too_much_is_counted_and_what_matters_most_is_kept(
 def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front(
     spark: SparkSession,
 ) -> None:
-    found = table(
+    result = table(
         spark,
         "errors",
         *(
@@ -71,8 +71,8 @@ def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front
         {"capture": "b", "kind": "gap", "reason": "7 bytes are missing", "bytes": 7},
         {"capture": "b", "kind": "gap", "reason": "the connection began before the capture"},
     )
-    told = collect(found, BY_NAME["unread"]).rows
-    assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in told] == [
+    reported = collect(result, BY_NAME["unread"]).rows
+    assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in reported] == [
         ("a", "missing", 1, None),
         ("a", "gap", 3, 873),
         *(("b", "gap", 1, size) for size in (7, None)),
@@ -83,7 +83,7 @@ def test_of_a_check_the_first_are_listed_and_all_are_counted(spark: SparkSession
     listing = BY_NAME["findings"]
     listing = listing._replace(sql=listing.sql.replace(str(LISTED), "2"))
     checks = (("a", "error"), ("a", "error"), ("b", "note"), ("a", "error"), ("a", "warning"))
-    found = table(
+    result = table(
         spark,
         "analyses/findings",
         *(
@@ -91,11 +91,11 @@ def test_of_a_check_the_first_are_listed_and_all_are_counted(spark: SparkSession
             for n, (check, severity) in enumerate(checks)
         ),
     )
-    listed = collect(found, listing)
-    told = [(row["check"], row["text"]) for row in listed.rows]
-    assert told == [("a", "3"), ("a", "4"), ("b", "2")]
+    listed = collect(result, listing)
+    reported = [(row["check"], row["text"]) for row in listed.rows]
+    assert reported == [("a", "3"), ("a", "4"), ("b", "2")]
     assert listed.total == len(checks)
-    counts = collect(found, BY_NAME["findings_by_check"]).rows
+    counts = collect(result, BY_NAME["findings_by_check"]).rows
     names = ("severity", "check", "count", "first")
     assert [tuple(row[name] for name in names) for row in counts] == [
         ("error", "a", 3, "3"),
@@ -108,8 +108,8 @@ def test_apis_beyond_the_most_frequent_are_one(spark: SparkSession) -> None:
     rows = [
         {"bucket": at(0), "api": f"api {n}", "latency_ms": 1.0, "count": 100 - n} for n in range(9)
     ]
-    found = collect(table(spark, "analyses/latency_heatmap", *rows), BY_NAME["latency_heatmap"])
-    assert {row["api"]: row["count"] for row in found.rows} == {
+    result = collect(table(spark, "analyses/latency_heatmap", *rows), BY_NAME["latency_heatmap"])
+    assert {row["api"]: row["count"] for row in result.rows} == {
         **{f"api {n}": 100 - n for n in range(5)},
         "others": 95 + 94 + 93 + 92,
     }
@@ -131,8 +131,8 @@ def test_only_the_deepest_clients_have_a_line(spark: SparkSession) -> None:
         {"bucket": at(0), "client_id": f"c{n:02}", "depth_max": n, "depth_mean": 1.0}
         for n in range(14)
     ]
-    found = collect(table(spark, "analyses/in_flight", *rows), BY_NAME["in_flight"]).rows
-    assert {row["client_id"] for row in found} == {f"c{n:02}" for n in range(4, 14)}
+    result = collect(table(spark, "analyses/in_flight", *rows), BY_NAME["in_flight"]).rows
+    assert {row["client_id"] for row in result} == {f"c{n:02}" for n in range(4, 14)}
 
 
 def test_clients_with_an_empty_id_are_told_apart_by_their_addresses(spark: SparkSession) -> None:
@@ -146,10 +146,10 @@ def test_latency_by_other_keys_is_the_analysis_of_exchanges_without_the_others(
 ) -> None:
     exchanges = [metadata(n * 7, took=n % 9 + 1, client="one", broker=n % 2) for n in range(300)]
     exchanges.append(metadata(5, error=None, client="one", broker=1))
-    found = given(spark, rows(exchanges))
+    result = given(spark, rows(exchanges))
     nobody = {"client_id": F.lit(None).cast("string"), "broker": F.lit(None).cast("int")}
-    analysed = latency(found.withColumns(nobody)).orderBy("bucket", "api").collect()
-    digested = collect(found, BY_NAME["latency"]).rows
+    analysed = latency(result.withColumns(nobody)).orderBy("bucket", "api").collect()
+    digested = collect(result, BY_NAME["latency"]).rows
     assert len(digested) > 100
     for row, told in zip(digested, analysed, strict=True):
         assert row == {name: told[name] for name in row} | {"bucket": row["bucket"]}
@@ -163,8 +163,8 @@ def test_latency_of_a_client_and_broker_is_that_of_their_exchanges(spark: SparkS
         )
         for n in range(300)
     ]
-    found = given(spark, rows(exchanges))
-    digested = collect(found, BY_NAME["latency_clients"])
+    result = given(spark, rows(exchanges))
+    digested = collect(result, BY_NAME["latency_clients"])
     assert digested.left_out == 0
     assert {row["series"] for row in digested.rows} == {6}
     times = {row["bucket"] for row in digested.rows}
@@ -174,8 +174,8 @@ def test_latency_of_a_client_and_broker_is_that_of_their_exchanges(spark: SparkS
             mine = F.col("client_id").eqNullSafe(F.lit(client)) & (F.col("broker") == broker)
             whose = (client, broker)
             some = [row for row in digested.rows if (row["client_id"], row["broker"]) == whose]
-            assert sum(row["count"] for row in some) == found.where(mine).count() == 50
-            longest = found.where(mine).agg(F.max("latency_ms")).first()
+            assert sum(row["count"] for row in some) == result.where(mine).count() == 50
+            longest = result.where(mine).agg(F.max("latency_ms")).first()
             assert longest is not None
             assert max(row["p99_ms"] for row in some) == longest[0]
 
@@ -188,9 +188,9 @@ def test_what_rose_is_kept_of_many_series(spark: SparkSession) -> None:
     rose = [
         metadata(n, took=90 if 2000 < n < 2400 else 2, client="rose") for n in range(0, 4800, 20)
     ]
-    found = collect(given(spark, rows([*steady, *rose])), few)
-    assert {row["client_id"] for row in found.rows} == {"rose"}
-    assert {row["series"] for row in found.rows} == {2}
+    result = collect(given(spark, rows([*steady, *rose])), few)
+    assert {row["client_id"] for row in result.rows} == {"rose"}
+    assert {row["series"] for row in result.rows} == {2}
 
 
 def test_the_sql_that_is_shown_asks_the_tables_of_the_script(spark: SparkSession) -> None:

@@ -66,8 +66,8 @@ def test_segments_that_are_not_there_are_said_before_the_gaps_that_come_of_them(
     missing = {**of, "kind": "missing", "file": "a-7", "reason": "segments ... missing: 6"}
     gaps = {**of, "kind": "gap", "file": None, "reason": MISSING, "bytes": 5310}
     other = {**of, "kind": "gap", "file": None, "reason": "it began before"}
-    found = [{**row, "count": 28} for row in (other, gaps, missing)]
-    assert [one.text for one in drawn("unread", unread=Result(found, 3)).statements] == [
+    results = [{**row, "count": 28} for row in (other, gaps, missing)]
+    assert [one.text for one in drawn("unread", unread=Result(results, 3)).statements] == [
         "not read: a-7: segments ... missing: 6",
         "not read: 28 gaps in a, 5,310 bytes",
         "not read: gap, 28 times",
@@ -75,8 +75,8 @@ def test_segments_that_are_not_there_are_said_before_the_gaps_that_come_of_them(
 
 
 def test_a_rise_of_latency_stands_out_and_the_usual_does_not() -> None:
-    said = drawn("latency").statements
-    assert [sentence.text.split(":")[0] for sentence in said] == ["Produce"]
+    output = drawn("latency").statements
+    assert [sentence.text.split(":")[0] for sentence in output] == ["Produce"]
     even = [{**row, "p99_ms": 5.0} for row in results()["latency"].rows]
     assert not drawn("latency", latency=Result(even, len(even))).statements
 
@@ -179,11 +179,11 @@ def test_series_that_the_query_leaves_out_are_counted() -> None:
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
 def test_a_section_names_the_results_that_it_shows(section: Section) -> None:
-    asked = MagicMock()
-    asked.__contains__.return_value = True
-    asked.__getitem__.side_effect = results().__getitem__
-    section.draw(asked)
-    names = {call.args[0] for call in asked.__getitem__.call_args_list}
+    requested = MagicMock()
+    requested.__contains__.return_value = True
+    requested.__getitem__.side_effect = results().__getitem__
+    section.draw(requested)
+    names = {call.args[0] for call in requested.__getitem__.call_args_list}
     assert names == {section.name, *section.more}
 
 

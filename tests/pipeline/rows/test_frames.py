@@ -28,8 +28,8 @@ def order(row: Row) -> Any:
 
 
 def typed(rows: list[Row]) -> list[Row]:
-    found: list[Row] = batch(rows, FRAMES).to_pylist()
-    return sorted(found, key=order)
+    result: list[Row] = batch(rows, FRAMES).to_pylist()
+    return sorted(result, key=order)
 
 
 def pure(path: Path) -> list[Row]:
@@ -38,12 +38,12 @@ def pure(path: Path) -> list[Row]:
 
 def split(path: Path, size: int) -> list[Row]:
     """What the stages of the pipeline come to."""
-    found = in_memory([path], size, frames=True, order=shuffled(size))
-    numbers = found.facts.connections
+    result = in_memory([path], size, frames=True, order=shuffled(size))
+    numbers = result.facts.connections
     return typed(
         [
             frame_row(one.details, numbers[one.section_group, one.connection_key], "c")
-            for one in found.said
+            for one in result.said
             if one.kind == "frame"
         ]
     )
@@ -66,8 +66,8 @@ def test_they_are_those_that_decode_shows(name: str) -> None:
     shown = [
         (*(getattr(one, name) for name in names), one.ts) for one in frames(CaptureReader(path))
     ]
-    found = [(*(row[name] for name in names), row["ts_ns"]) for row in pure(path)]
-    assert sorted(found) == sorted(shown)
+    results = [(*(row[name] for name in names), row["ts_ns"]) for row in pure(path)]
+    assert sorted(results) == sorted(shown)
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
@@ -87,19 +87,19 @@ def test_what_has_a_partner_is_an_exchange_of_both(path: Path) -> None:
         ],
     }
     for direction, right in places.items():
-        found = [
+        results = [
             (row["connection"], row["place"], row["partner_packet"])
             for row in paired
             if row["direction"] == direction
         ]
-        assert sorted(found) == sorted(right)
+        assert sorted(results) == sorted(right)
 
 
 def test_what_has_none_says_why(tmp_path: Path) -> None:
     path = tmp_path / "f.pcapng"
     with CaptureWriter(path, limit=None, meta={}) as capture:
         flow = capture.open(1, CLIENT, BROKER, NOW, {})
-        said: list[Said] = [
+        lines: list[Said] = [
             ("request", request(1, 18, 0)),
             ("response", response(1, 18, 0)),
             ("response", response(99, 18, 0)),
@@ -107,7 +107,7 @@ def test_what_has_none_says_why(tmp_path: Path) -> None:
             ("request", request(3, 18, 0)),
             ("request", struct.pack(">ihhih", 10, 999, 0, 4, -1)),
         ]
-        for at, (direction, data) in enumerate(said):
+        for at, (direction, data) in enumerate(lines):
             flow.arrived(direction, data, NOW + at)
     rows = {(row["direction"], row["correlation_id"]): row for row in pure(path)}
     assert {key: row["paired"] for key, row in rows.items()} == {

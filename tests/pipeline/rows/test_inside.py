@@ -46,8 +46,10 @@ def fetched(topic: str) -> Exchange:
 def test_members_are_told_apart() -> None:
     context = Context()
     context.learn(JOIN)
-    found = [(row["message"], row["direction"], row["group"], row["member"]) for row in rows(JOIN)]
-    assert found == [
+    results = [
+        (row["message"], row["direction"], row["group"], row["member"]) for row in rows(JOIN)
+    ]
+    assert results == [
         ("ConsumerProtocolSubscription", "request", "g", None),
         ("ConsumerProtocolSubscription", "response", "g", "m"),
     ]
@@ -60,10 +62,10 @@ def test_members_are_told_apart() -> None:
 
 
 def test_records_of_offsets_say_of_what_they_are() -> None:
-    found = rows(fetched("__consumer_offsets"))
-    assert {(row["topic"], row["partition"]) for row in found} == {("__consumer_offsets", 7)}
-    records = [row for row in found if row["kind"] == "record"]
-    assert len({row["path"] for row in found}) == len(found)
+    result = rows(fetched("__consumer_offsets"))
+    assert {(row["topic"], row["partition"]) for row in result} == {("__consumer_offsets", 7)}
+    records = [row for row in result if row["kind"] == "record"]
+    assert len({row["path"] for row in result}) == len(result)
     assert {"OffsetCommit", "GroupMetadata", "ConsumerGroupMemberMetadata"} <= {
         row["message"] for row in records
     }
@@ -79,12 +81,12 @@ def test_records_of_offsets_say_of_what_they_are() -> None:
 
 
 def test_what_lies_in_a_record_is_of_its_group_and_member() -> None:
-    found = rows(fetched("__consumer_offsets"))
-    deeper = [row for row in found if row["depth"] == 1]
+    result = rows(fetched("__consumer_offsets"))
+    deeper = [row for row in result if row["depth"] == 1]
     assert {"ConsumerProtocolSubscription", "ConsumerProtocolAssignment"} <= {
         row["message"] for row in deeper
     }
-    by_path = {row["path"]: row for row in found}
+    by_path = {row["path"]: row for row in result}
     for row in deeper:
         within, _, path = row["path"].partition(".value.")
         record = by_path[within]
@@ -93,20 +95,20 @@ def test_what_lies_in_a_record_is_of_its_group_and_member() -> None:
         assert json.loads(row["said"]) == values["inside"][path]
         if path.startswith("members[0]"):
             assert row["member"] == values["values"]["members"][0]["member_id"]
-    assert any(row["depth"] == 2 for row in found), "a member's user data"
+    assert any(row["depth"] == 2 for row in result), "a member's user data"
 
 
 @pytest.mark.parametrize("topic", sorted(TOPICS))
 def test_all_internal_topics_have_rows(topic: str) -> None:
-    found = rows(fetched(topic))
+    result = rows(fetched(topic))
     kept = inside(fetched(topic), Context(), records=module.RECORDS)
     (whole,) = kept["response"].values()
-    assert [json.loads(row["said"]) for row in found if not row["depth"]] == whole["records"]
-    assert all(row["message"] or row["kind"] == "text" for row in found)
+    assert [json.loads(row["said"]) for row in result if not row["depth"]] == whole["records"]
+    assert all(row["message"] or row["kind"] == "text" for row in result)
     if topic == "__transaction_state":
-        assert all(row["transactional_id"] for row in found)
+        assert all(row["transactional_id"] for row in result)
     if topic == "__share_group_state":
-        assert all(row["group"] and row["about_topic"] for row in found)
+        assert all(row["group"] and row["about_topic"] for row in result)
 
 
 def test_records_that_are_left_off_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,25 +129,25 @@ def test_a_topic_that_another_connection_names(tmp_path: Path) -> None:
         for name, one in topics
     ]
     described = [{"name": name, "topic_id": one} for name, one in topics]
-    asked = request(5, 1, 13, topics=[]), request(5, 3, 12, topics=None)
+    requested = request(5, 1, 13, topics=[]), request(5, 3, 12, topics=None)
     came = response(5, 1, 13, responses=sets), response(5, 3, 12, topics=described)
     with CaptureWriter(path, limit=None, meta={}) as capture:
         for number in (0, 1):
             at = NOW + 10 * number
             flow = capture.open(number + 1, (f"10.0.0.{number}", 50000), BROKER, at, {})
-            flow.arrived("request", asked[number], at)
+            flow.arrived("request", requested[number], at)
             flow.arrived("response", came[number], at + 1)
     write(None, [path], tmp_path / "out")
-    found = ds.dataset(tmp_path / "out" / "inside").to_table().to_pylist()
-    assert {row["connection"] for row in found} == {1}
+    result = ds.dataset(tmp_path / "out" / "inside").to_table().to_pylist()
+    assert {row["connection"] for row in result} == {1}
     knowing = Context()
     knowing.topics.update({one: name for name, one in topics})
     right = rows(exchange("Fetch", 13, {"topics": []}, {"responses": sets}), knowing)
     names = ("path", "kind", "message", "topic", "offset", "group", "said")
-    assert [tuple(row[name] for name in names) for row in sorted(found, key=_path)] == [
+    assert [tuple(row[name] for name in names) for row in sorted(result, key=_path)] == [
         tuple(row[name] for name in names) for row in sorted(right, key=_path)
     ]
-    assert {row["topic"] for row in found} == {"__consumer_offsets", "orders"}
+    assert {row["topic"] for row in result} == {"__consumer_offsets", "orders"}
 
 
 def _path(row: Row) -> str:

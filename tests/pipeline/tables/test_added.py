@@ -44,12 +44,12 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list[Any]]]:
     """The rows of each table, of batches from this one on if there are batches."""
     for table in TABLES:
-        found = read(spark, out, table)
-        if "batch" in found.columns:
-            found = found.where(f"batch >= {first}").drop("batch")
+        result = read(spark, out, table)
+        if "batch" in result.columns:
+            result = result.where(f"batch >= {first}").drop("batch")
         if table == "exchanges":
-            found = found.drop("body_json").selectExpr("* except (body)", "to_json(body) as body")
-        yield table, sorted(map(str, found.select(sorted(found.columns)).collect()))
+            result = result.drop("body_json").selectExpr("* except (body)", "to_json(body) as body")
+        yield table, sorted(map(str, result.select(sorted(result.columns)).collect()))
 
 
 @KINDS
@@ -57,9 +57,9 @@ def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list
 def test_rows_are_those_of_the_batches(
     spark: SparkSession, out: Path, tmp_path: Path, kind: str, first: int
 ) -> None:
-    found = added(out, kind, first)
-    assert found.next == Batches(out).count > first
-    write_added(spark, out / kind, found.files, tmp_path)
+    result = added(out, kind, first)
+    assert result.next == Batches(out).count > first
+    write_added(spark, out / kind, result.files, tmp_path)
     of_batches = dict(rows(spark, tmp_path, first))
     assert of_batches == dict(rows(spark, out, first))
     assert len(of_batches["exchanges"]) > 10
@@ -97,7 +97,7 @@ def test_a_batch_that_is_not_in_all_tables_yet_is_left_for_the_next_time(
     (tmp_path / "short" / "quality").parent.mkdir()
     (tmp_path / "short" / "quality").symlink_to(out / "quality")
     commit_batch(tmp_path / "short", tmp_path, kind, 1)
-    found = added(tmp_path, kind, 0)
-    assert found.next == 1
+    result = added(tmp_path, kind, 0)
+    assert result.next == 1
     (first,) = [paths for number, paths in FORMATS[kind].batches(tmp_path / kind, "quality")][1:]
-    assert found.files["quality"] == first
+    assert result.files["quality"] == first

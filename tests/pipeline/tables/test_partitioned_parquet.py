@@ -37,14 +37,14 @@ def test_each_row_is_in_the_folder_of_its_values(tmp_path: Path) -> None:
         for api in ("__HIVE_DEFAULT_PARTITION__", "a%2Fb")
     ]
     kinds = pa.schema([SCHEMA.field("day"), SCHEMA.field("api")])
-    found = ds.dataset(tmp_path, partitioning=ds.partitioning(kinds, flavor="hive")).to_table()
-    wanted = [row for one in batches for row in one.to_pylist()]
-    assert sorted(found.select(SCHEMA.names).to_pylist(), key=lambda row: row["n"]) == wanted
+    result = ds.dataset(tmp_path, partitioning=ds.partitioning(kinds, flavor="hive")).to_table()
+    expected = [row for one in batches for row in one.to_pylist()]
+    assert sorted(result.select(SCHEMA.names).to_pylist(), key=lambda row: row["n"]) == expected
 
 
 def groups(path: Path) -> list[int]:
-    found = pq.read_metadata(path)
-    return [found.row_group(at).num_rows for at in range(found.num_row_groups)]
+    result = pq.read_metadata(path)
+    return [result.row_group(at).num_rows for at in range(result.num_row_groups)]
 
 
 def test_row_groups_end_by_rows_and_by_bytes(
@@ -108,9 +108,9 @@ def test_bodies_are_with_their_rows_when_those_are_sorted(
         for some in numbers
     ]
     (one,) = write(batches, schema, (), tmp_path, "rows.parquet", order=("n",))
-    found = pq.read_table(one.path).to_pylist()
-    assert [row["n"] for row in found] == [row["of"] for row in found] == [*range(14)]
-    bodies = [row["body"] and row["body"]["value"] for row in found]
+    result = pq.read_table(one.path).to_pylist()
+    assert [row["n"] for row in result] == [row["of"] for row in result] == [*range(14)]
+    bodies = [row["body"] and row["body"]["value"] for row in result]
     assert bodies == [None if n == 8 else b"%d" % n for n in range(14)]
     assert one.nulls == 1
 
@@ -121,8 +121,8 @@ def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) 
     nothing = dict.fromkeys(schema.names) | {"body": value._asdict()}
     rows = pa.RecordBatch.from_pylist([nothing], schema=schema)
     write([rows], schema, (), tmp_path, "part.parquet")
-    found = spark.read.parquet(str(tmp_path))
-    assert dict(found.dtypes) == dict(
+    result = spark.read.parquet(str(tmp_path))
+    assert dict(result.dtypes) == dict(
         spark.createDataFrame([], ddl(EXCHANGES) + ", `body` variant").dtypes
     )
-    assert [row["n"] for row in found.selectExpr("cast(body as int) as n").collect()] == [5]
+    assert [row["n"] for row in result.selectExpr("cast(body as int) as n").collect()] == [5]

@@ -32,9 +32,9 @@ pytestmark = pytest.mark.usefixtures("spark")
 
 
 def fields(ddl: str) -> StructType:
-    found = StructType.fromDDL(ddl)
-    assert isinstance(found, StructType)
-    return found
+    result = StructType.fromDDL(ddl)
+    assert isinstance(result, StructType)
+    return result
 
 
 def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any]]:
@@ -43,26 +43,28 @@ def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any
     reader = source.reader(fields(schema))
     parts = pickle.loads(pickle.dumps(reader.partitions()))
     reader = pickle.loads(pickle.dumps(reader))
-    found = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
-    assert all(list(row) == names.split() for row in found)
-    return found
+    results = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
+    assert all(list(row) == names.split() for row in results)
+    return results
 
 
 def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcap", "ethernet", 4)
     options = {"path": f"file:{path}", "size": "700", "table": "packets"}
-    found = rows(options, "number offset data", "number bigint, offset bigint, data binary")
+    result = rows(options, "number offset data", "number bigint, offset bigint, data binary")
     right = [{"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)]
-    assert found == right
+    assert result == right
 
 
 def test_headers_of_tcp(tmp_path: Path) -> None:
     path = SAMPLES_BY_NAME["old-formats.pcap"]
     schema = "source string, target string, seq bigint, payload bigint, flags int"
-    found = rows({"path": str(path), "table": "packets"}, "source target seq payload flags", schema)
-    assert sum(row["payload"] or 0 for row in found) > 1000
-    assert {row["source"].rpartition(":")[0] for row in found if row["source"]} == {"127.0.0.1"}
-    assert all((row["seq"] is None) == (row["source"] is None) for row in found)
+    result = rows(
+        {"path": str(path), "table": "packets"}, "source target seq payload flags", schema
+    )
+    assert sum(row["payload"] or 0 for row in result) > 1000
+    assert {row["source"].rpartition(":")[0] for row in result if row["source"]} == {"127.0.0.1"}
+    assert all((row["seq"] is None) == (row["source"] is None) for row in result)
 
 
 def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Path) -> None:
@@ -76,8 +78,8 @@ def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Pa
     assert rows({"path": str(path), "table": "frames"}, names, schema) == right
     damaged = tmp_path / path.name
     damaged.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    found = rows({"path": str(damaged), "table": "frames"}, names, schema)
-    assert len(right) > len(found) > 5
+    result = rows({"path": str(damaged), "table": "frames"}, names, schema)
+    assert len(right) > len(result) > 5
 
 
 def test_exchanges_are_those_of_the_pure_reader() -> None:
@@ -85,8 +87,8 @@ def test_exchanges_are_those_of_the_pure_reader() -> None:
     names = ("connection", "ordinal", "api", "latency_ms", "transactional_id", "software", "end_ns")
     kinds = "bigint", "bigint", "string", "double", "string", "string", "bigint"
     schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
-    found = rows({"path": str(path)}, " ".join(names), schema)
-    assert sorted(found, key=repr) == sorted(sequential([path], names), key=repr)
+    result = rows({"path": str(path)}, " ".join(names), schema)
+    assert sorted(result, key=repr) == sorted(sequential([path], names), key=repr)
 
 
 @pytest.mark.parametrize("word", BLOBS)
@@ -114,8 +116,10 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     reader: Any = KafkaCapture(options).reader(fields("number bigint"))
     known, left = GreaterThan(("number",), 3), [IsNotNull(("number",)), EqualTo(("source",), "x")]
     assert list(reader.pushFilters([known, *left])) == left
-    found = [row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]]
-    assert [value.as_py() for value in found] == list(range(4, len(read_plainly(path)) + 1))
+    results = [
+        row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]
+    ]
+    assert [value.as_py() for value in results] == list(range(4, len(read_plainly(path)) + 1))
 
 
 @pytest.mark.parametrize(
@@ -178,5 +182,5 @@ def test_the_documents_examples_run(spark: SparkSession, tmp_path: Path) -> None
     assert there["exchanges"].count() == right
     exec(stream, there)
     assert there["query"].awaitTermination(120)
-    found = spark.read.parquet(str(tmp_path / "exchanges"))
-    assert found.count() == 2 * right
+    result = spark.read.parquet(str(tmp_path / "exchanges"))
+    assert result.count() == 2 * right

@@ -32,8 +32,8 @@ NAMES = tuple(column.name for column in EXCHANGES)
 
 
 def rows(spark: SparkSession, out: Path, capture: str) -> list[dict[str, Any]]:
-    found = read(spark, out, "exchanges").where(f"capture = '{capture}'").select(*NAMES)
-    plain = [row.asDict(recursive=True) for row in found.collect()]
+    result = read(spark, out, "exchanges").where(f"capture = '{capture}'").select(*NAMES)
+    plain = [row.asDict(recursive=True) for row in result.collect()]
     return sorted(plain, key=_order)
 
 
@@ -42,10 +42,10 @@ def _order(row: dict[str, Any]) -> Any:
 
 
 def right(paths: list[Path], capture: str) -> list[dict[str, Any]]:
-    found = sequential(paths, NAMES, capture)
-    for row in found:
+    result = sequential(paths, NAMES, capture)
+    for row in result:
         row["ts"] = row["ts"].replace(tzinfo=None)
-    return sorted(found, key=_order)
+    return sorted(result, key=_order)
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +78,9 @@ def test_frames_are_written_on_request_and_are_the_pure_readers(
     spark: SparkSession, out: Path
 ) -> None:
     capture = sorted_paths(files())[0].name
-    found = read(spark, out, "frames").select(*(column.name for column in FRAMES))
+    result = read(spark, out, "frames").select(*(column.name for column in FRAMES))
     right = batch(frame_rows(CaptureReader(*sorted_paths(files())), capture), FRAMES)
-    assert content(found.toArrow()) == content(right)
+    assert content(result.toArrow()) == content(right)
 
 
 def test_what_is_too_much_for_one_process_is_left_to_spark(
@@ -96,16 +96,16 @@ def test_what_is_too_much_for_one_process_is_left_to_spark(
 def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_path: Path) -> None:
     path = SAMPLES_BY_NAME["rebalance.pcap.gz"]
     steps: list[str] = []
-    asked: Counter[str] = Counter()
+    requested: Counter[str] = Counter()
     whole, told = tmp_path / "whole", lambda *step: steps.append(step[2])
 
     def count_step() -> None:
-        asked.update(steps[-1:])
+        requested.update(steps[-1:])
 
     many = write(None, [path], whole, progress=told, go_on=count_step).exchanges
-    assert asked["reading flows"] > many
-    assert asked["writing tables"] >= len(("exchanges", "inside", "connections"))
-    count = asked.total()
+    assert requested["reading flows"] > many
+    assert requested["writing tables"] >= len(("exchanges", "inside", "connections"))
+    count = requested.total()
     for most in (0, many // 2, count - 1):
         go_on = Mock(side_effect=[*[None] * most, CancelledError])
         with pytest.raises(CancelledError):
@@ -116,12 +116,12 @@ def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_pat
 
 def test_so_are_packets(spark: SparkSession, out: Path) -> None:
     names = tuple(column.name for column in WRITTEN)
-    found = read(spark, out, "packets").select(*names)
+    result = read(spark, out, "packets").select(*names)
     pieces = planned(files(), 1 << 26).pieces
     right = pa.Table.from_batches(
         one for piece in pieces for one in packet_rows(piece, names[1:])
-    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * found.count()])
-    assert content(found.toArrow()) == content(right)
+    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * result.count()])
+    assert content(result.toArrow()) == content(right)
 
 
 def content(table: pa.Table | pa.RecordBatch) -> list[str]:

@@ -68,9 +68,9 @@ async def test_what_waits_is_listed_the_oldest_first_and_shown_with_its_body() -
             *("look", "me", "request", "Metadata", 1, 0, size)
         ]
         assert first["client_timeout"] is None
-        found = await it.get("/breakpoints/1.2")
-        assert found["body"] == {"topics": []}
-        assert (found["hex"], found["masked"], found["problem"]) == ("00000000", False, "")
+        result = await it.get("/breakpoints/1.2")
+        assert result["body"] == {"topics": []}
+        assert (result["hex"], result["masked"], result["problem"]) == ("00000000", False, "")
         await it.ask("POST", "/connections/1/close")
 
 
@@ -98,13 +98,13 @@ async def test_what_waits_nowhere_is_not_found() -> None:
     async with halted() as (it, (reader, _)):
         for path in ("", "1", "1.2", "2.1", "01.1", "1.1.1", "%C2%B2", "9" * 5000, "%00", "1.1/x"):
             for method in ("GET", "POST"):
-                found = await it.ask(method, f"/breakpoints/{path}", b"drop" * (method == "POST"))
-                assert found.status in (404, 307), found
+                result = await it.ask(method, f"/breakpoints/{path}", b"drop" * (method == "POST"))
+                assert result.status in (404, 307), result
         await it.ask("POST", "/breakpoints/1.1")
         assert (await answer(reader))[0] == 0
-        found = await it.ask("POST", "/breakpoints/1.1", b"drop")
-        said = "no message 1.1 is waiting (any more): GET /v1/breakpoints lists them"
-        assert (found.status, found.error) == (404, said)
+        result = await it.ask("POST", "/breakpoints/1.1", b"drop")
+        output = "no message 1.1 is waiting (any more): GET /v1/breakpoints lists them"
+        assert (result.status, result.error) == (404, output)
 
 
 @pytest.mark.parametrize(("body", "status", "problem"), [
@@ -131,12 +131,12 @@ async def test_what_can_not_be_done_is_said_in_one_line_and_it_waits_on(
     body: bytes, status: int, problem: str
 ) -> None:
     async with halted() as (it, (reader, _)):
-        found = await it.ask("POST", "/breakpoints/1.1", body)
-        assert (found.status, "\n" in found.error) == (status, False), found
+        result = await it.ask("POST", "/breakpoints/1.1", body)
+        assert (result.status, "\n" in result.error) == (status, False), result
         assert [one["id"] for one in await it.get("/breakpoints")] == ["1.1"]
         await it.ask("POST", "/breakpoints/1.1")
         assert (await answer(reader))[0] == 0
-        assert re.search(problem, found.error), found.error
+        assert re.search(problem, result.error), result.error
 
 
 async def test_what_is_hidden_is_not_shown() -> None:
@@ -146,15 +146,15 @@ async def test_what_is_hidden_is_not_shown() -> None:
         async with desk(look, masking=masking) as it, it.client() as (_, writer):
             writer.write(frame)
             await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
-            found = await it.get("/breakpoints/1.1")
-            assert found["masked"] is hidden
-            assert frame.endswith(bytes.fromhex(found["hex"])) is not hidden
-            assert found["body"]["topic_data"][0]["name"] == "t"
-            assert found["types"]["topic_data[].partition_data[].records"] == "records"
-            (record,) = found["records"]["topic_data[0].partition_data[0].records"]
+            result = await it.get("/breakpoints/1.1")
+            assert result["masked"] is hidden
+            assert frame.endswith(bytes.fromhex(result["hex"])) is not hidden
+            assert result["body"]["topic_data"][0]["name"] == "t"
+            assert result["types"]["topic_data[].partition_data[].records"] == "records"
+            (record,) = result["records"]["topic_data[0].partition_data[0].records"]
             assert (record["value"] == "v") is not hidden
-            assert found["client_timeout"]["field"] == "timeout_ms"
-            assert found["client_timeout"]["left_ms"] <= 10
+            assert result["client_timeout"]["field"] == "timeout_ms"
+            assert result["client_timeout"]["left_ms"] <= 10
 
 
 async def test_a_body_that_is_long_or_no_body_is_said_to_be_so() -> None:
@@ -168,8 +168,8 @@ async def test_a_body_that_is_long_or_no_body_is_said_to_be_so() -> None:
         assert long["problem"] == "it has 1,048,603 bytes, more than are shown"
         assert (wrong["body"], wrong["hex"]) == (None, "00000009")
         assert "topics" in wrong["problem"]
-        said = await it.ask("POST", "/breakpoints/1.2", b"{edit: {set: {topics: []}}}")
-        assert said.status == 409
+        output = await it.ask("POST", "/breakpoints/1.2", b"{edit: {set: {topics: []}}}")
+        assert output.status == 409
         assert (await it.ask("POST", "/breakpoints/1.1", b"drop")).status == 200
 
 
@@ -191,10 +191,10 @@ def test_the_capture_tells_it_and_a_rehearsal_does_the_same_again(tmp_path: Path
 
     seen: list[tuple[int, str, tuple[str, ...]]] = []
     run(main())
-    found = open_capture(capture)
-    told = [(x.correlation_id, x.note, x.rules) for x in found.exchanges()]
-    assert sorted(told) == sorted(seen)
-    assert sorted(told) == [
+    result = open_capture(capture)
+    reported = [(x.correlation_id, x.note, x.rules) for x in result.exchanges()]
+    assert sorted(reported) == sorted(seen)
+    assert sorted(reported) == [
         (0, "", ("look",)),
         (1, "answered by the proxy", ("look",)),
         (2, "request dropped by a rule", ("look",)),
@@ -209,8 +209,8 @@ def test_the_capture_tells_it_and_a_rehearsal_does_the_same_again(tmp_path: Path
 
 def _with_notes(reader: CaptureReader) -> list[Event | Note]:
     """All that is in a capture, in order."""
-    found: list[Event | Note] = []
+    results: list[Event | Note] = []
     for event in reader:
-        found += reader.notes[sum(isinstance(one, Note) for one in found) :]
-        found.append(event)
-    return found
+        results += reader.notes[sum(isinstance(one, Note) for one in results) :]
+        results.append(event)
+    return results

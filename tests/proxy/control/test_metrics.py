@@ -34,16 +34,16 @@ SCENARIO = (
 
 def parsed(text: bytes) -> dict[str, Sample]:
     """Return samples by name and labels as in the text, where each occurs once."""
-    found: dict[str, Sample] = {}
+    results: dict[str, Sample] = {}
     for family in text_string_to_metric_families(text.decode()):
         assert family.documentation
         assert family.name.startswith("barnabas_")
         for sample in family.samples:
             labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
             name = f"{sample.name}{{{labels}}}" if labels else sample.name
-            assert name not in found
-            found[name] = sample
-    return found
+            assert name not in results
+            results[name] = sample
+    return results
 
 
 async def scraped(it: Desk) -> dict[str, float]:
@@ -56,8 +56,8 @@ async def scraped(it: Desk) -> dict[str, float]:
 
 async def shows(it: Desk, expected: dict[str, float | None]) -> None:
     """Assert the values of samples; None: there is no such sample."""
-    found = await scraped(it)
-    assert {name: found.get(f"barnabas_{name}") for name in expected} == expected
+    result = await scraped(it)
+    assert {name: result.get(f"barnabas_{name}") for name in expected} == expected
 
 
 @pytest.mark.parametrize("observed", [False, True])
@@ -73,9 +73,9 @@ async def test_exchanges_and_their_times_are_those_that_passed(observed: bool) -
         })  # fmt: skip
         row = next(row for row in it.it.proxy.tally.rows() if row.api == "Metadata")
         assert row.max_ms is not None
-        found = await scraped(it)
-        assert 0 < found[f"barnabas_{latency.format('sum', '')}"] <= 3.1e-3 * row.max_ms
-        seen = {k: v for k, v in found.items() if k.startswith("barnabas_observed")}
+        result = await scraped(it)
+        assert 0 < result[f"barnabas_{latency.format('sum', '')}"] <= 3.1e-3 * row.max_ms
+        seen = {k: v for k, v in result.items() if k.startswith("barnabas_observed")}
         kind = "barnabas_observed_exchanges_total{{api={},error={},version=1}}"
         expected = {kind.format("Metadata", "none"): 3, kind.format("ListOffsets", "unknown"): 1}
         assert seen == (expected if observed else {})
@@ -87,10 +87,12 @@ async def test_bytes_are_those_of_open_and_of_closed_connections() -> None:
         async with it.client() as (reader, writer):
             writer.write(request("Metadata", 1))
             answer = await asyncio.wait_for(read_frame(reader), SOON)
-            asked = 2 * len(request("Metadata", 1)) + 1  # the end of the connection that is closed
+            requested = (
+                2 * len(request("Metadata", 1)) + 1
+            )  # the end of the connection that is closed
             await shows(it, {
                 "connections_total": 2, "open_connections": 1,
-                "received_bytes_total{direction=request}": asked,
+                "received_bytes_total{direction=request}": requested,
             })  # fmt: skip
             got = (await scraped(it))["barnabas_received_bytes_total{direction=response}"]
             assert got == pytest.approx(2 * (4 + len(answer)), abs=40)  # hosts are replaced
@@ -151,9 +153,9 @@ async def test_refused_connections_and_losses_of_followers_are_counted() -> None
     proxy.totals.unreachable = 3
     with history.follow(lambda _: True):
         history.add(exchange(1))
-    found = parsed(exposition(report(proxy), history))
-    assert found["barnabas_refused_connections_total"].value == 3
-    assert found["barnabas_stream_lost_exchanges_total"].value == 1
+    result = parsed(exposition(report(proxy), history))
+    assert result["barnabas_refused_connections_total"].value == 3
+    assert result["barnabas_stream_lost_exchanges_total"].value == 1
 
 
 @pytest.mark.parametrize("ns", [1, 65_535, 65_536, 65_537, 10**6, 2**36 - 1, 2**36, 10**12])

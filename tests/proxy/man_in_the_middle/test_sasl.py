@@ -42,14 +42,14 @@ def shake(
 ) -> None:
     """Play a SaslHandshake v1; v0 if its number is 0."""
     version = min(number, 1)
-    asked = request("SaslHandshake", number, version=version, mechanism=mechanism)
+    requested = request("SaslHandshake", number, version=version, mechanism=mechanism)
     answer = response("SaslHandshake", number, version=version, error_code=error)
-    exchange(actor, asked, answer, chunks)
+    exchange(actor, requested, answer, chunks)
 
 
 def authenticate(actor: Actor, number: int, chunks: Chunks = whole, **answer: Any) -> None:
-    asked = request("SaslAuthenticate", number, version=2, auth_bytes=TOKEN)
-    exchange(actor, asked, response("SaslAuthenticate", number, version=2, **answer), chunks)
+    requested = request("SaslAuthenticate", number, version=2, auth_bytes=TOKEN)
+    exchange(actor, requested, response("SaslAuthenticate", number, version=2, **answer), chunks)
 
 
 @slicings
@@ -77,8 +77,13 @@ def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
     brokers = [{"node_id": 1, "host": "real", "port": 9092}]
     actor.answer(response("Metadata", 0, brokers=brokers) + heartbeat_response(1), chunks)
     assert b"real" not in actor.sent["response"]
-    told = [("SASL token", ""), ("SASL token", "no response"), ("Metadata", ""), ("Heartbeat", "")]
-    assert [(x.api, x.note) for x in actor.done] == told
+    reported = [
+        ("SASL token", ""),
+        ("SASL token", "no response"),
+        ("Metadata", ""),
+        ("Heartbeat", ""),
+    ]
+    assert [(x.api, x.note) for x in actor.done] == reported
     assert actor.stage.totals.undecoded == 0
     assert actor.connection.idle
 
@@ -87,9 +92,9 @@ def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
 def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
     actor = Stage().actor()
     exchange_heartbeat(actor, 1, chunks)
-    asked = raw(GSS) + raw(b"?") + heartbeat_request(2)
-    exchange(actor, asked, raw(b"") + raw(b"") + heartbeat_response(2), chunks)
-    assert actor.sent["request"] == heartbeat_request(1) + asked
+    requested = raw(GSS) + raw(b"?") + heartbeat_request(2)
+    exchange(actor, requested, raw(b"") + raw(b"") + heartbeat_response(2), chunks)
+    assert actor.sent["request"] == heartbeat_request(1) + requested
     assert actor.stage.totals.undecoded == 2
     assert [x.api for x in actor.done] == ["Heartbeat", "unreadable", "unreadable", "Heartbeat"]
     assert actor.counts == {"Heartbeat": 2, "unreadable": 2}
@@ -117,8 +122,8 @@ def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
         "Heartbeat": 1,
     }
     assert {x.note for x in actor.done} == {""}
-    told = [f"{who} → authenticated", f"{who} → authenticated again"]
-    assert [x.sasl for x in actor.done[1:3]] == told
+    reported = [f"{who} → authenticated", f"{who} → authenticated again"]
+    assert [x.sasl for x in actor.done[1:3]] == reported
     assert actor.stage.totals.undecoded == 0
     assert actor.frames("request")[1] == raw(token)
     assert "hunter2" not in str([x.row() for x in actor.done])

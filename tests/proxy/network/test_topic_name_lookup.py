@@ -65,27 +65,27 @@ class Broker:
         writer.close()
 
     def named(self, correlation_id: int) -> bytes:
-        found = [
+        results = [
             {"topic_id": topic, "name": "orders"}
             if topic == ORDERS
             else {"topic_id": topic, "name": None, "error_code": 100}
             for topic in self.asked[-1]
         ]
         brokers = [{"node_id": 1, "host": "real", "port": 9092}]
-        body = {"topics": found, "brokers": brokers}
+        body = {"topics": results, "brokers": brokers}
         return response("Metadata", correlation_id, version=VERSION, **body)
 
 
 def fetch(*topics: uuid.UUID) -> bytes:
     """Return a Fetch by topic id, of a client that never asks for Metadata."""
-    asked = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
-    return request("Fetch", 1, version=13, topics=asked)
+    requested = [{"topic_id": topic, "partitions": [{"partition": 0}]} for topic in topics]
+    return request("Fetch", 1, version=13, topics=requested)
 
 
 def undecided(it: Running) -> dict[str, Any]:
-    found = status(report(it.proxy), it.proxy.options, it.proxy.address, History())
-    assert list(lines.status(found))
-    return found
+    result = status(report(it.proxy), it.proxy.options, it.proxy.address, History())
+    assert list(lines.status(result))
+    return result
 
 
 @pytest.mark.parametrize("observed", [True, False])
@@ -108,11 +108,11 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
             await ask(it.port, fetch(CLICKS))  # not known there, and not asked for again soon
             assert rule.unclear == 2
             assert not it.proxy.shared.unresolved
-            found = undecided(it)
-            assert found["undecided"] == [
+            result = undecided(it)
+            assert result["undecided"] == [
                 {"rule": "r", "messages": 2, "reason": "topic ID not yet resolved"}
             ]
-            assert found["topic_names"] == {
+            assert result["topic_names"] == {
                 "wanted": 0,
                 "trouble": "the brokers have no topic with this ID, or do not say",
             }
@@ -122,9 +122,9 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
     run(main())
     scenario = tmp_path / "s.yaml"
     scenario.write_text(RULE)
-    told = CliRunner().invoke(app, ["rehearse", str(scenario), str(capture), "--check"])
-    assert (told.exit_code, told.stdout) == (0, ""), told.exception
-    assert "1 fired" in told.stderr
+    reported = CliRunner().invoke(app, ["rehearse", str(scenario), str(capture), "--check"])
+    assert (reported.exit_code, reported.stdout) == (0, ""), reported.exception
+    assert "1 fired" in reported.stderr
 
 
 async def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None:

@@ -32,9 +32,9 @@ def rules(*texts: str, seed: int = 7, before: Rules | None = None) -> Rules:
 
 
 def decide(made: Rules, message: Message, counts: Counts) -> list[Decision]:
-    found = Candidates(made, message.broker, message.ordinal)
+    result = Candidates(made, message.broker, message.ordinal)
     kind = message.direction, message.key, message.version
-    candidates = found.of(*kind, message.client_id)
+    candidates = result.of(*kind, message.client_id)
     return made.decide(candidates, message, counts)
 
 
@@ -98,19 +98,19 @@ def test_each_cause_of_doubt_is_told_with_its_count() -> None:
 
 
 def test_causes_are_told_apart_up_to_a_bound() -> None:
-    found: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     for number in [*range(2 * MAX_REASONS), 0]:
-        count_reason(found, str(number))
-    assert (len(found), found["0"]) == (MAX_REASONS, 2)
+        count_reason(results, str(number))
+    assert (len(results), results["0"]) == (MAX_REASONS, 2)
 
 
 def test_not_more_than_ten_doubts_of_a_rule_are_said() -> None:
     (rule,) = rules("do: close").rules
-    said = []
+    lines = []
     for number in range(20):
         rule.doubt = str(number)
-        said.append(rule.news())
-    assert [text for text in said if text] == [str(number) for number in range(9)]
+        lines.append(rule.news())
+    assert [text for text in lines if text] == [str(number) for number in range(9)]
 
 
 @pytest.mark.parametrize(
@@ -145,21 +145,21 @@ def test_phases_follow_each_other_to_the_nanosecond(after: str) -> None:
     begun = made.began + (2_000_000_000 if "time" in after else 0)
     times = [0, 999_999_999, 1_000_000_000, 2_999_999_999, 3_000_000_000, 4_000_000_000]
     messages = [replace(HEARTBEAT, arrived=begun + time) for time in times]
-    found = [bool(decide(made, message, Counts())) for message in messages]
-    assert found == [True, True, False, False, True, False]
+    results = [bool(decide(made, message, Counts())) for message in messages]
+    assert results == [True, True, False, False, True, False]
 
 
 def test_times_counts_what_fired_not_what_matched() -> None:
-    found = fired(rules("when: {times: 3, probability: 0.3}, do: close"), 200)
-    assert found == fired(rules("when: {probability: 0.3}, do: close"), 200)[:3]
+    result = fired(rules("when: {times: 3, probability: 0.3}, do: close"), 200)
+    assert result == fired(rules("when: {probability: 0.3}, do: close"), 200)[:3]
 
 
 def test_probability_is_met_and_depends_on_the_seed_alone() -> None:
     text = "when: {probability: 0.3}, do: close"
-    found = fired(rules(text), 2000)
-    assert abs(len(found) / 2000 - 0.3) < 0.04
-    assert found == fired(rules(text), 2000)
-    assert found != fired(rules(text, seed=8), 2000)
+    result = fired(rules(text), 2000)
+    assert abs(len(result) / 2000 - 0.3) < 0.04
+    assert result == fired(rules(text), 2000)
+    assert result != fired(rules(text, seed=8), 2000)
 
 
 def test_a_greater_probability_fires_where_the_smaller_one_did() -> None:
@@ -182,8 +182,8 @@ def test_matches_are_counted_for_each_connection_or_for_all(
 ) -> None:
     made = rules(f"when: {{{when}}}, do: close")
     one, two = Counts(), Counts()
-    found = [bool(decide(made, HEARTBEAT, each)) for each in (one, two, one, two)]
-    assert found == expected
+    results = [bool(decide(made, HEARTBEAT, each)) for each in (one, two, one, two)]
+    assert results == expected
     assert (made.rules[0].matched, made.rules[0].fired) == counts
 
 
@@ -199,17 +199,17 @@ def test_interleaving_changes_no_decision() -> None:
 
     def run(turns: list[int]) -> list[list[list[Decision]]]:
         made, counts = rules(*TEXTS), [Counts(), Counts()]
-        found: list[list[list[Decision]]] = [[], []]
+        results: list[list[list[Decision]]] = [[], []]
         for turn in turns:
-            found[turn].append(decide(made, ends[turn], counts[turn]))
-        return found
+            results[turn].append(decide(made, ends[turn], counts[turn]))
+        return results
 
     turns = [0] * 40 + [1] * 40
-    wanted = run(turns)
-    assert wanted[0] != wanted[1]
+    expected = run(turns)
+    assert expected[0] != expected[1]
     for seed in range(5):
         random.Random(seed).shuffle(turns)
-        assert run(turns) == wanted
+        assert run(turns) == expected
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def revealed(line: Line) -> dict[str, Any]:
 
 @pytest.mark.parametrize("line", FRAMES, ids=name)
 def test_nothing_that_real_clients_sent_is_left_unread(line: Line) -> None:
-    found = revealed(line)
-    assert found
-    assert "unread" not in json.dumps(to_json(found))
-    for path, inner in found.items():
+    result = revealed(line)
+    assert result
+    assert "unread" not in json.dumps(to_json(result))
+    for path, inner in result.items():
         codec = embedded.message(inner["message"]).codec(inner["version"])
         data = inner["version"].to_bytes(2) + codec.encode(inner["values"])
         assert data in bytes.fromhex(line["hex"]), path
@@ -66,15 +66,15 @@ def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
         "assignment": {"unread": "nothing says the protocol type of the group", "size": 30}
     }
     for known in ({"protocol_type": "consumer"}, {"request": {"protocol_type": "consumer"}}):
-        found = embedded.reveal(14, "response", body, embedded.Surroundings(**known))["assignment"]
-        assert topics(found, "assigned_partitions") == [("orders", [0, 1])]
+        result = embedded.reveal(14, "response", body, embedded.Surroundings(**known))["assignment"]
+        assert topics(result, "assigned_partitions") == [("orders", [0, 1])]
 
 
 def test_without_a_name_the_assignors_data_is_not_guessed() -> None:
     body = {"assignment": bytes.fromhex("0000 00000000 00000001 ff".replace(" ", ""))}
-    found = embedded.reveal(14, "response", body, embedded.Surroundings("consumer"))["assignment"]
+    result = embedded.reveal(14, "response", body, embedded.Surroundings("consumer"))["assignment"]
     why = "nothing says which assignor wrote it"
-    assert found["inside"] == {"user_data": {"unread": why, "size": 1}}
+    assert result["inside"] == {"user_data": {"unread": why, "size": 1}}
 
 
 def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
@@ -144,11 +144,11 @@ def layouts(message: str) -> list[Layout]:
 def test_no_more_of_a_body_is_looked_into_than_the_limit() -> None:
     member = {"member_id": "m", "metadata": SUBSCRIPTION}
     fit = MAX_BYTES // len(SUBSCRIPTION)
-    found = embedded.reveal(
+    result = embedded.reveal(
         11, "response", {"protocol_type": "consumer", "members": [member] * (fit + 1)}
     )
-    assert [path for path, one in found.items() if "unread" in one] == [f"members[{fit}].metadata"]
-    assert found[f"members[{fit}].metadata"]["unread"].startswith("too large to decode")
+    assert [path for path, one in result.items() if "unread" in one] == [f"members[{fit}].metadata"]
+    assert result[f"members[{fit}].metadata"]["unread"].startswith("too large to decode")
 
 
 def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() -> None:
@@ -156,8 +156,8 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
     answers = {"protocol_type": "consumer", "members": [{"member_id": "m", "metadata": data}]}
     for _ in range(2):
         for assignor, said in (("cooperative-sticky", "values"), ("range", "unread")):
-            found = embedded.reveal(11, "response", answers, embedded.Surroundings(None, assignor))
-            assert said in found["members[0].metadata"]["inside"]["user_data"]
+            result = embedded.reveal(11, "response", answers, embedded.Surroundings(None, assignor))
+            assert said in result["members[0].metadata"]["inside"]["user_data"]
         connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
         assert "unread" in connect["members[0].metadata"]
 

@@ -27,11 +27,11 @@ PATH = "responses[0].partitions[0].records"
 
 def test_records_of_an_internal_topic_and_what_hides_in_them() -> None:
     body = fetched({"topic": "__consumer_offsets"}, batches("__consumer_offsets"))
-    found = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
-    assert found["left_off"] == 0
+    result = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
+    assert result["left_off"] == 0
     groups = [
         record["value"]
-        for record in found["records"]
+        for record in result["records"]
         if record.get("key", {}).get("message") == "GroupMetadataKey" and record["value"]
     ]
     members = [group["inside"]["members[0].assignment"] for group in groups if "inside" in group]
@@ -41,8 +41,8 @@ def test_records_of_an_internal_topic_and_what_hides_in_them() -> None:
     assert any(
         m["inside"]["user_data"]["message"] == "AssignmentInfo" for m in members if "inside" in m
     )
-    assert "unread" not in json.dumps(to_json(found))
-    tombstones = [record for record in found["records"] if record.get("value", "") is None]
+    assert "unread" not in json.dumps(to_json(result))
+    tombstones = [record for record in result["records"] if record.get("value", "") is None]
     assert tombstones
     assert all(set(record) == {"offset", "key", "value"} for record in tombstones)
 
@@ -52,11 +52,11 @@ def test_the_number_of_records_is_bounded_in_all_of_a_body(limit: int) -> None:
     data = batches("__transaction_state")
     partition = {"records": data}
     body = {"topic_data": [{"name": "__transaction_state", "partition_data": [partition] * 2}]}
-    found = embedded.reveal(0, "request", body, records=limit)
+    result = embedded.reveal(0, "request", body, records=limit)
     every = sum(batch.count or 0 for batch in specs.records.read(data))
-    shown = [len(part["records"]) for part in found.values()]
+    shown = [len(part["records"]) for part in result.values()]
     assert sum(shown) == min(limit, 2 * every)
-    assert [part["left_off"] for part in found.values()] == [every - n for n in shown]
+    assert [part["left_off"] for part in result.values()] == [every - n for n in shown]
 
 
 def test_topics_by_id_and_control_records_of_any_topic() -> None:
@@ -78,14 +78,14 @@ def test_topics_by_id_and_control_records_of_any_topic() -> None:
 
 def test_the_metadata_log_has_a_known_id_and_its_secrets_are_withheld() -> None:
     body = fetched({"topic_id": uuid.UUID(int=1)}, batches("__cluster_metadata"))
-    found = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
-    values = {r["value"]["message"]: r["value"]["values"] for r in found["records"]}
+    result = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
+    values = {r["value"]["message"]: r["value"]["values"] for r in result["records"]}
     assert values["TopicRecord"]["name"]
     scram = values["UserScramCredentialRecord"]
     assert (scram["name"], scram["iterations"]) == ("alice", 4096)
     assert {scram[field][:9] for field in ("salt", "stored_key", "server_key")} == {"<redacted"}
     assert values["ConfigRecord"]["value"] == "<redacted>"
-    assert "salt1234" not in repr(found)
+    assert "salt1234" not in repr(result)
 
 
 def test_a_snapshot_is_read_from_its_start_and_where_a_batch_begins() -> None:
@@ -114,9 +114,9 @@ def test_classic_members_of_a_consumer_group() -> None:
     key = embedded.message("ConsumerGroupMemberMetadataKey").codec(0).encode({"group_id": "g"})
     record = specs.records.Record(0, 0, b"\0\5" + key, b"\0\0" + value)
     body = fetched({"topic": "__consumer_offsets"}, specs.records.build([record]))
-    found = embedded.reveal(FETCH, "response", body)[PATH]["records"][0]["value"]
+    result = embedded.reveal(FETCH, "response", body)[PATH]["records"][0]["value"]
     path = "classic_member_metadata.supported_protocols[0].metadata"
-    assert found["inside"][path]["values"] == {"topics": ["t"], "user_data": None}
+    assert result["inside"][path]["values"] == {"topics": ["t"], "user_data": None}
 
 
 ENVELOPE = 58
@@ -150,10 +150,10 @@ def test_an_envelope_holds_a_request_who_sent_it_and_from_where() -> None:
     values = {"type": "User", "name": "alice", "token_authenticated": True}
     principal = embedded.message("DefaultPrincipalData").codec(0).encode(values)
     body = envelope(JOIN, b"\0\0" + principal, b"\x7f\0\0\1")
-    found = embedded.reveal(ENVELOPE, "request", body)
-    assert found["request_principal"]["values"] == values
-    assert found["client_host_address"] == {"text": "127.0.0.1"}
-    joins = found["request_data"]
+    result = embedded.reveal(ENVELOPE, "request", body)
+    assert result["request_principal"]["values"] == values
+    assert result["client_host_address"] == {"text": "127.0.0.1"}
+    joins = result["request_data"]
     assert (joins["message"], joins["version"]) == ("JoinGroupRequest", 5)
     assert joins["header"]["client_id"] == "c"
     metadata = joins["inside"]["protocols[0].metadata"]
@@ -175,11 +175,11 @@ def test_a_response_in_an_envelope_takes_its_request() -> None:
 
 def test_secrets_inside_an_envelope_are_withheld() -> None:
     upsertion = {"name": "alice", "salt": b"pepper", "salted_password": b"hunter2"}
-    asked = request(51, 0, {"upsertions": [upsertion]})
-    found = embedded.reveal(ENVELOPE, "request", envelope(asked))["request_data"]
-    assert found["values"]["upsertions"][0]["salted_password"] == "<redacted 7 bytes>"
-    assert "pepper" not in repr(found)
-    outer = envelope(request(ENVELOPE, 0, envelope(asked)))
+    requested = request(51, 0, {"upsertions": [upsertion]})
+    result = embedded.reveal(ENVELOPE, "request", envelope(requested))["request_data"]
+    assert result["values"]["upsertions"][0]["salted_password"] == "<redacted 7 bytes>"
+    assert "pepper" not in repr(result)
+    outer = envelope(request(ENVELOPE, 0, envelope(requested)))
     assert "hunter2" not in repr(embedded.reveal(ENVELOPE, "request", outer))
 
 
@@ -187,10 +187,10 @@ def test_envelopes_in_envelopes_end_somewhere() -> None:
     body = envelope(JOIN)
     for _ in range(MAX_DEPTH + 2):
         body = envelope(request(ENVELOPE, 0, body))
-    found = embedded.reveal(ENVELOPE, "request", body)["request_data"]
+    result = embedded.reveal(ENVELOPE, "request", body)["request_data"]
     depth = 1
-    while "inside" in found:
-        found = found["inside"]["request_data"]
+    while "inside" in result:
+        result = result["inside"]["request_data"]
         depth += 1
     assert depth == MAX_DEPTH + 1
-    assert found["unread"] == f"more than {MAX_DEPTH} messages inside each other"
+    assert result["unread"] == f"more than {MAX_DEPTH} messages inside each other"

@@ -31,18 +31,18 @@ OF_ANOTHER_VERSION = "tag-valid-only-later-version-fetch-v12-tag1"
 
 
 def broken() -> list[Line]:
-    found = [case for case in golden_lines("malformed") if case["kind"] == "message"]
-    return [case for case in found if not case["api"].endswith("Header")]
+    results = [case for case in golden_lines("malformed") if case["kind"] == "message"]
+    return [case for case in results if not case["api"].endswith("Header")]
 
 
 def conversation(direction: Direction, key: int, version: int, body: bytes) -> list[Said]:
     """A body in a frame; a response behind the request that it answers."""
-    asked = Frame("request", key, version, {"correlation_id": 1}, {})
-    frame = replace(asked, direction=direction)
+    requested = Frame("request", key, version, {"correlation_id": 1}, {})
+    frame = replace(requested, direction=direction)
     empty = specs.api(key).message(direction).codec(version).encode({})
     whole = encode_frame(frame)[4 : -len(empty) or None] + body
-    said = (direction, len(whole).to_bytes(4) + whole)
-    return [said] if direction == "request" else [("request", encode_frame(asked)), said]
+    output = (direction, len(whole).to_bytes(4) + whole)
+    return [output] if direction == "request" else [("request", encode_frame(requested)), output]
 
 
 def last_of_each(path: Path, *conversations: list[Said]) -> Iterator[Dissected]:
@@ -59,13 +59,13 @@ def is_malformed(found: Dissected) -> bool:
 
 def test_what_kafka_refuses_is_malformed_and_nothing_else(tmp_path: Path) -> None:
     cases = [case for case in broken() if case["case"] not in {*OF_VERSIONS, OF_ANOTHER_VERSION}]
-    said = [
+    lines = [
         conversation(c["direction"], specs.key_of(c["api"]), c["version"], bytes.fromhex(c["hex"]))
         for c in cases
     ]
     wrong = [
         case["case"]
-        for case, found in zip(cases, last_of_each(tmp_path / "a.pcap", *said), strict=True)
+        for case, found in zip(cases, last_of_each(tmp_path / "a.pcap", *lines), strict=True)
         if is_malformed(found) == case["4.4.0"]["accepted"]
     ]
     assert not wrong
@@ -101,10 +101,10 @@ def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path
             refused.append("")
         except Malformed as problem:
             refused.append(str(problem))
-    found = list(last_of_each(tmp_path / "a.pcap", *said))
+    results = list(last_of_each(tmp_path / "a.pcap", *said))
     wrong = [
         (one.title, reason, one.problems)
-        for one, reason in zip(found, refused, strict=True)
+        for one, reason in zip(results, refused, strict=True)
         if is_malformed(one) != bool(reason) and not reason.endswith(FOREIGN_TAG)
     ]
     assert not wrong
@@ -113,7 +113,7 @@ def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path
 
 def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> None:
     chance = random.Random(8)
-    said: list[list[Said]] = []
+    lines: list[list[Said]] = []
     for frame in some_frames(chance):
         talk = conversation(
             frame["direction"], frame["key"], frame["version"], bytes.fromhex(frame["hex"])
@@ -121,8 +121,8 @@ def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> Non
         direction, data = talk[-1]
         at = chance.choice((0, 1, 2, 3, 4, 6, 8, 12, chance.randrange(len(data))))
         spoilt = data[:at] + chance.randbytes(chance.randrange(1, 5)) + data[at + 4 :]
-        said.append([*talk[:-1], (direction, spoilt), talk[-1]])
-    path = capture_of(tmp_path / "a.pcap", *said)
+        lines.append([*talk[:-1], (direction, spoilt), talk[-1]])
+    path = capture_of(tmp_path / "a.pcap", *lines)
     shown = dissected(path, "-2")
     assert sum(is_malformed(one) for one in shown) > 50
     assert len(shown) > 500
@@ -137,14 +137,14 @@ def test_packets_that_were_cut_by_who_captured_them(tmp_path: Path) -> None:
         parts.append(struct.pack("<IIII", 1, at, len(kept), len(packet)) + kept)
     path = tmp_path / "a.pcap"
     path.write_bytes(b"".join(parts))
-    found = dissected(path, "-2")
-    assert any("the frame is cut off in the capture" in one.problems for one in found)
-    assert any(not one.problems for one in found)
+    result = dissected(path, "-2")
+    assert any("the frame is cut off in the capture" in one.problems for one in result)
+    assert any(not one.problems for one in result)
 
 
 def test_fields_of_a_frame_are_shown_up_to_a_number(tmp_path: Path) -> None:
-    said = conversation("request", 45, 0, reassignments(40_000))
-    (found,) = last_of_each(tmp_path / "a.pcap", said)
+    output = conversation("request", 45, 0, reassignments(40_000))
+    (found,) = last_of_each(tmp_path / "a.pcap", output)
     (problem,) = found.problems
     assert problem.endswith("more than 100000 fields: the rest is not shown")
 
@@ -165,13 +165,13 @@ def test_a_filter_finds_what_is_malformed_in_bodies_and_inside_of_bytes(tmp_path
     member = {"group_id": "g", "protocol_type": "consumer"}
     metadata = b"\0\0\0\0\0\1"
     joined = member | {"protocols": [{"name": "range", "metadata": metadata}]}
-    said: list[Said] = [
+    lines: list[Said] = [
         ("request", request(1, 3, 1)),
         ("request", request(2, 3, 1)[:-4] + bytes((0, 0, 0, 9))),
         ("request", request(3, 11, 4, **joined)),
     ]
-    path = capture_of(tmp_path / "a.pcap", *([one] for one in said))
+    path = capture_of(tmp_path / "a.pcap", *([one] for one in lines))
     # no tree is shown here, so that only what the filter needs is read
-    found = tshark(path, "-Y", "bkafka.malformed").stdout.splitlines()
-    assert ["Metadata v1" in found[0], "JoinGroup v4" in found[1], len(found)] == [True, True, 2]
+    result = tshark(path, "-Y", "bkafka.malformed").stdout.splitlines()
+    assert ["Metadata v1" in result[0], "JoinGroup v4" in result[1], len(result)] == [True, True, 2]
     assert "Metadata v1" in tshark(path, "-Y", "_ws.expert").stdout

@@ -63,11 +63,11 @@ def blob(name: str, value: str | None) -> Iterator[Shown]:
 
 def test_tshark_shows_every_record(tmp_path: Path) -> None:
     sets = [one for one in SETS if readable(one)]
-    said: list[Said] = [
+    lines: list[Said] = [
         ("request", produce(n, bytes.fromhex(one["hex"]))) for n, one in enumerate(sets)
     ]
     wrong = []
-    for golden, found in zip(sets, dissected(capture_of(tmp_path / "a.pcap", said)), strict=True):
+    for golden, found in zip(sets, dissected(capture_of(tmp_path / "a.pcap", lines)), strict=True):
         shown = [one for one in found.inside if one[0] in (*OF_RECORDS, *OF_HEADERS)]
         differences = alike(shown, expected_of(golden)) + found.inside_problems
         wrong += [f"{golden['case']}: {each}" for each in differences[:3]]
@@ -79,9 +79,9 @@ def test_what_it_can_not_decompress_is_shown_as_bytes(
     tmp_path: Path, case: str, problems: int
 ) -> None:
     golden = next(one for one in SETS if one["case"].startswith(case))
-    found = shown_of(tmp_path, bytes.fromhex(golden["hex"]))
-    assert "batch.compressed" in [name for name, _ in found.inside]
-    assert len(found.inside_problems) == problems
+    result = shown_of(tmp_path, bytes.fromhex(golden["hex"]))
+    assert "batch.compressed" in [name for name, _ in result.inside]
+    assert len(result.inside_problems) == problems
     assert f"({case.split('-')[1]})" in tshark(tmp_path / "a.pcap", "-V").stdout
 
 
@@ -122,8 +122,8 @@ GZIP = gzip.compress(b"records", mtime=0)
 def test_what_is_wrong_with_compressed_bytes_is_said_of_them(
     tmp_path: Path, records: bytes, words: str
 ) -> None:
-    found = shown_of(tmp_path, records)
-    assert found.inside_problems == [f"what was compressed can't be read: {words}"]
+    result = shown_of(tmp_path, records)
+    assert result.inside_problems == [f"what was compressed can't be read: {words}"]
 
 
 def test_a_wrapper_inside_a_wrapper_is_refused_as_by_kafka(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_wrapper_inside_a_wrapper_is_refused_as_by_kafka(tmp_path: Path) -> No
 def test_compressed_records_that_are_cut_or_changed_do_no_harm(tmp_path: Path) -> None:
     chance = random.Random(9)
     small = [bytes.fromhex(one["hex"]) for one in SETS if 200 < len(one["hex"]) < 4000]
-    said: list[Said] = []
+    lines: list[Said] = []
     for number in range(600):
         data = bytearray(chance.choice(small))
         if chance.random() < 0.5:
@@ -147,9 +147,9 @@ def test_compressed_records_that_are_cut_or_changed_do_no_harm(tmp_path: Path) -
             data[8:12] = (len(data) - 12).to_bytes(4)
         else:
             data[chance.randrange(61, len(data))] = chance.choice((0, 127, 255))
-        said.append(("request", produce(number, bytes(data))))
-    found = dissected(capture_of(tmp_path / "a.pcap", said))
-    assert sum(bool(one.inside_problems) for one in found) > 200
+        lines.append(("request", produce(number, bytes(data))))
+    result = dissected(capture_of(tmp_path / "a.pcap", lines))
+    assert sum(bool(one.inside_problems) for one in result) > 200
 
 
 @pytest.mark.parametrize(("mib", "problems"), [(15, 0), (17, 1)])

@@ -67,15 +67,15 @@ def told(tmp_path: Path, wanted: AnalyzeOptions, results: dict[str, Result] | No
 def test_a_limit_that_is_exceeded_is_a_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, code: int, *, as_json: bool
 ) -> None:
-    wanted = asked(CAPTURE, tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
-    assert told(tmp_path, wanted) == code
-    said = capsys.readouterr().out
+    expected = asked(CAPTURE, tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
+    assert told(tmp_path, expected) == code
+    output = capsys.readouterr().out
     above = ["quality.gaps is 3, more than 2"] if code else []
     if as_json:
-        assert json.loads(said)["quality"] == [{"capture": "a", "gaps": 3}]
-        assert json.loads(said)["exceeded"] == above
+        assert json.loads(output)["quality"] == [{"capture": "a", "gaps": 3}]
+        assert json.loads(output)["exceeded"] == above
     else:
-        lines = [line for line in said.splitlines() if "quality" in line]
+        lines = [line for line in output.splitlines() if "quality" in line]
         assert lines == [f"error: {one}" for one in above]
 
 
@@ -90,12 +90,12 @@ def test_findings_of_checks_that_were_not_chosen_do_not_count(
     code: int,
     counts: list[int],
 ) -> None:
-    found = [
+    results = [
         {"severity": "note", "check": "backoff", "count": 5, "first": "one"},
         {"severity": "warning", "check": "joins", "count": 2, "first": "another"},
     ]
-    wanted = asked(CAPTURE, tmp_path, as_json=True, skip=skip)
-    assert told(tmp_path, wanted, {"findings_by_check": Result(found, 2)}) == code
+    expected = asked(CAPTURE, tmp_path, as_json=True, skip=skip)
+    assert told(tmp_path, expected, {"findings_by_check": Result(results, 2)}) == code
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert [one["count"] for one in findings] == counts
 
@@ -118,8 +118,8 @@ def test_gaps_are_a_line_and_what_they_come_of_is_said(
         {**of, "kind": "undecoded", "reason": "odd", "count": 2, "bytes": None},
     ]
     told(tmp_path, asked(CAPTURE, tmp_path), {"unread": Result(unread, 3)})
-    said = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
-    assert said == [
+    lines = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
+    assert lines == [
         f"not read: a-7.pcapng: {missing}",
         "not read: 28 gaps in a, 5,310 bytes",
         "not read: undecoded in a, 2 times: odd",
@@ -130,11 +130,11 @@ def test_gaps_are_a_line_and_what_they_come_of_is_said(
 def test_a_folder_that_another_run_writes_is_refused(tmp_path: Path, follows: bool) -> None:
     out, captures = tmp_path / "out", tmp_path / "captures"
     captures.mkdir()
-    wanted = asked(captures if follows else CAPTURE, out, follow=follows, once=follows)
+    expected = asked(captures if follows else CAPTURE, out, follow=follows, once=follows)
     with taken(out, "capture"), pytest.raises(Trouble) as raised:
-        (follow if follows else analyze)(wanted)
-    said = f"--out {out} is being written by another run: wait for it, or choose another folder"
-    assert (str(raised.value), raised.value.code) == (said, COULD_NOT_RUN)
+        (follow if follows else analyze)(expected)
+    output = f"--out {out} is being written by another run: wait for it, or choose another folder"
+    assert (str(raised.value), raised.value.code) == (output, COULD_NOT_RUN)
     with taken(out, "capture"):
         assert [path.name for path in out.iterdir()] == ["_lock"]
 
@@ -151,8 +151,8 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
         yield
 
     monkeypatch.setattr(session, "session", noted)
-    wanted = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
-    with step_progress(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
+    expected = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
+    with step_progress(Output()) as progress, session_of(expected, progress, [CAPTURE]):
         pass
     ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]
@@ -200,9 +200,9 @@ def test_without_pyspark_what_to_install_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "INSTALLED", ("pyspark_that_nobody_has",))
-    found = trouble(asked(CAPTURE, tmp_path))
-    assert str(found).endswith("install barnabas with the extra 'spark'")
-    assert found.code == COULD_NOT_RUN
+    result = trouble(asked(CAPTURE, tmp_path))
+    assert str(result).endswith("install barnabas with the extra 'spark'")
+    assert result.code == COULD_NOT_RUN
 
 
 def test_what_of_a_folder_is_no_capture_is_named(

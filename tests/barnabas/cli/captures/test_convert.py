@@ -56,8 +56,8 @@ def dump(tmp_path: Path) -> Path:
 def test_a_capture_of_others(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.pcapng"
     out.touch(0o644)
-    said = convert(dump, out)
-    assert said.startswith(f"{out}: 25 exchanges on 2 connections, ")
+    output = convert(dump, out)
+    assert output.startswith(f"{out}: 25 exchanges on 2 connections, ")
     assert decoded(out) == decoded(dump)
     assert run("diff", dump, out, "--everything").returncode == 0
     assert out.stat().st_mode & 0o777 == 0o600
@@ -93,8 +93,8 @@ def test_slices_by_time_and_connection(dump: Path, tmp_path: Path) -> None:
     chosen = [row for row in every if "22:13:20.010" <= row["ts"][11:] < "22:13:20.020"]
     assert chosen
     assert rows(out) == chosen
-    said = convert(dump, out, "--since", "22:13:20.010", "--until", "1700000000.02")
-    assert f"{len(chosen)} of 25 exchanges on 1 connection," in said
+    output = convert(dump, out, "--since", "22:13:20.010", "--until", "1700000000.02")
+    assert f"{len(chosen)} of 25 exchanges on 1 connection," in output
     assert rows(out) == chosen
     assert convert(dump, out, "--since", "+1h").startswith(f"{out}: 0 of 25 exchanges")
     assert rows(out) == []
@@ -104,16 +104,16 @@ def test_a_slice_says_what_it_is(dump: Path, tmp_path: Path) -> None:
     out, part = tmp_path / "out.pcapng", tmp_path / "part.pcapng"
     options = ("--since", "+10ms", "--connection", "1", "--connection", "3-5")
     convert(dump, out, *options)
-    said = "--since +10ms --connection 1,3-5"
-    assert run("decode", out).stderr == f"{out} is a slice: {said}\n"
+    output = "--since +10ms --connection 1,3-5"
+    assert run("decode", out).stderr == f"{out} is a slice: {output}\n"
     convert(out, part, "--filter", "rules")
-    assert f"{part} is a slice: --filter rules, of {said}\n" in run("summary", part).stderr
+    assert f"{part} is a slice: --filter rules, of {output}\n" in run("summary", part).stderr
 
 
 def test_payload_is_in_neither_form(tmp_path: Path) -> None:
     records = build([Record(0, 0, b"key", b"shown-to-nobody")])
-    said = [("request", produce(1, records)), ("response", response(1, 0, 7))]
-    dump = write_pcap(tmp_path / "f", map(ip_packet, segments(said, itertools.repeat(9999))))  # type: ignore[arg-type]
+    lines = [("request", produce(1, records)), ("response", response(1, 0, 7))]
+    dump = write_pcap(tmp_path / "f", map(ip_packet, segments(lines, itertools.repeat(9999))))  # type: ignore[arg-type]
     for name in ("out.pcapng", "out.jsonl"):
         convert(dump, tmp_path / name, "--redact")
     assert b"shown-to-nobody" not in (tmp_path / "out.pcapng").read_bytes()
@@ -137,8 +137,8 @@ def test_several_captures_of_ours_keep_their_scenarios(tmp_path: Path) -> None:
     convert(*paths, out)
     assert decoded(out) == run("decode", *paths, "--json").stdout
     reader = CaptureReader(out)
-    found = list(Conversations().exchanges(reader))
-    assert {(exchange.connection, exchange.broker) for exchange in found} == {(1, 1), (2, 2)}
+    results = list(Conversations().exchanges(reader))
+    assert {(exchange.connection, exchange.broker) for exchange in results} == {(1, 1), (2, 2)}
     assert reader.meta["scenario"] == "version: 1"
     assert reader.notes == [
         Note(NOW, {"barnabas": "fire", "rule": "rule 1"}),
@@ -159,24 +159,24 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     packed = tmp_path / "f.pcap.gz"
     packed.write_bytes(gzip.compress(dump.read_bytes())[:-200])
     out = tmp_path / "out.pcapng"
-    said = convert(packed, out)
-    assert "ends in the middle of a block" in said
+    output = convert(packed, out)
+    assert "ends in the middle of a block" in output
     assert decoded(out) == decoded(packed)
     dump.write_bytes(dump.read_bytes() + b"\xff" * 16)
-    code, _, said = run("convert", dump, out)
+    code, _, output = run("convert", dump, out)
     assert code == 2
-    assert "is damaged: byte" in said
-    assert said.endswith("out.pcapng has all before that\n")
+    assert "is damaged: byte" in output
+    assert output.endswith("out.pcapng has all before that\n")
     assert len(rows(out)) == 25
 
 
 def test_what_was_answered_as_a_test(tmp_path: Path) -> None:
     out = tmp_path / "test_seen.py"
-    asked = ("--filter", "api == 'Produce'")
-    convert(SAMPLES / "faults.pcapng", out, *asked)
+    requested = ("--filter", "api == 'Produce'")
+    convert(SAMPLES / "faults.pcapng", out, *requested)
     compile(out.read_text(), out, "exec")
     assert "the leader is busy" in out.read_text()
-    again = run("convert", SAMPLES / "faults.pcapng", "-", "--to", "pytest", *asked)
+    again = run("convert", SAMPLES / "faults.pcapng", "-", "--to", "pytest", *requested)
     assert again.stdout == out.read_text()
 
 

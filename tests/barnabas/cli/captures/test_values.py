@@ -28,13 +28,13 @@ def capture(tmp_path: Path) -> Path:
     partition = {"index": 0, "records": build(values, compression="zstd")}
     topics = [{"name": "t", "partition_data": [partition]}]
     produce: dict[str, Any] = {"acks": 1, "timeout_ms": 10, "topic_data": topics}
-    said: list[Said] = [
+    lines: list[Said] = [
         ("request", request("ApiVersions", 1, version=0)),
         ("response", response("ApiVersions", 1, version=0, error_code=0, api_keys=[])),
         ("request", request("Produce", 2, version=7, **produce)),
         ("response", response("Produce", 2, version=7, responses=[])),
     ]
-    packets = map(ip_packet, segments(said, itertools.repeat(2000)))
+    packets = map(ip_packet, segments(lines, itertools.repeat(2000)))
     return write_pcap(tmp_path / "orders.pcap", list(packets))
 
 
@@ -51,9 +51,9 @@ def records(*arguments: str | Path) -> list[dict[str, Any]]:
     rows = run("decode", "--json", *arguments).rows
     assert [row["api"] for row in rows if "records" in row] == ["Produce"]
     (row,) = (row for row in rows if "records" in row)
-    found = row["records"]["request"][PATH]
-    assert found["left_off"] == 0
-    return list(found["records"])
+    result = row["records"]["request"][PATH]
+    assert result["left_off"] == 0
+    return list(result["records"])
 
 
 def test_decode_shows_values_by_the_schemas_of_a_folder(capture: Path, folder: Path) -> None:
@@ -85,9 +85,9 @@ def test_nobody_who_does_not_ask_is_shown_them(capture: Path) -> None:
 
 def test_grep_finds_what_values_say(capture: Path, folder: Path) -> None:
     assert run("grep", "PAID", capture).returncode == 1
-    found = run("grep", "PAID|^-1250$", capture, "--schemas", folder, "--json")
+    result = run("grep", "PAID|^-1250$", capture, "--schemas", folder, "--json")
     where = f"request.{PATH}"
-    assert found.document["found"] == {
+    assert result.document["found"] == {
         f"{where}[{place}].value.{name}": text
         for place in (0, 1)
         for name, text in (("state", "PAID"), ("total.cents", "-1250"))
@@ -98,10 +98,10 @@ def test_rehearse_decides_by_values(capture: Path, folder: Path, tmp_path: Path)
     scenario = tmp_path / "one.yaml"
     rule = "{name: r, match: {api: Produce, direction: request}, record: value.order_id == 17, do: drop}"
     scenario.write_text(f"version: 1\nrules: [{rule}]")
-    found = run("rehearse", scenario, capture, "--schemas", folder, "--json")
-    assert found.document["rules"] == ["r"]
-    found = run("rehearse", scenario, capture, "--json")
-    assert (found.stdout, "r: 0 matched, 0 fired" in found.stderr) == ("", True)
+    result = run("rehearse", scenario, capture, "--schemas", folder, "--json")
+    assert result.document["rules"] == ["r"]
+    result = run("rehearse", scenario, capture, "--json")
+    assert (result.stdout, "r: 0 matched, 0 fired" in result.stderr) == ("", True)
 
 
 def test_a_registry_that_is_away_is_said(capture: Path) -> None:

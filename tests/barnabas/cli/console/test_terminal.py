@@ -53,19 +53,19 @@ def test_a_stream_shows_text_as_it_is_and_nothing_of_it_steers() -> None:
     table.add_row(HOSTILE)
     for shown in (HOSTILE, Text(HOSTILE), table):
         stream.print(shown)
-    said = file.getvalue()
-    assert steers(said) == ""
-    assert said.count("[red]e[/] :fire:") == 3
-    assert "\n\n" not in said
+    output = file.getvalue()
+    assert steers(output) == ""
+    assert output.count("[red]e[/] :fire:") == 3
+    assert "\n\n" not in output
 
 
 @pytest.mark.parametrize("write", ["note", "line"])
 def test_a_line_for_the_person_stays_one(write: str, capsys: pytest.CaptureFixture[str]) -> None:
     getattr(Output(), write)(f"connection 1 ({HOSTILE}@10.0.0.1:5): this and that")
-    said = "".join(capsys.readouterr())
-    assert said.count("\n") == 1
-    assert steers(said) == ""
-    assert "[red]e[/] :fire:" in said
+    output = "".join(capsys.readouterr())
+    assert output.count("\n") == 1
+    assert steers(output) == ""
+    assert "[red]e[/] :fire:" in output
 
 
 def test_trouble_is_no_way_around(
@@ -77,9 +77,9 @@ def test_trouble_is_no_way_around(
     monkeypatch.setattr("barnabas.cli.app.app", troubled)
     with pytest.raises(SystemExit):
         main()
-    said = capsys.readouterr().err
-    assert said.startswith("barnabas: a broker says a\ufffd]0;b")
-    assert steers(said) == ""
+    errors = capsys.readouterr().err
+    assert errors.startswith("barnabas: a broker says a\ufffd]0;b")
+    assert steers(errors) == ""
 
 
 def message(direction: Direction, number: int, name: str, version: int, body: Body) -> bytes:
@@ -175,11 +175,11 @@ def test_no_command_lets_a_capture_steer_the_terminal(
     capture: Path, command: str, tmp_path: Path
 ) -> None:
     result = ran(capture, command, tmp_path)
-    said = result.stdout + result.stderr
-    assert result.returncode in (0, 1), said
-    assert said
-    assert steers(said) == ""
-    assert "\nWARNING: d" not in said
+    output = result.stdout + result.stderr
+    assert result.returncode in (0, 1), output
+    assert output
+    assert steers(output) == ""
+    assert "\nWARNING: d" not in output
 
 
 @pytest.mark.parametrize(
@@ -188,34 +188,34 @@ def test_no_command_lets_a_capture_steer_the_terminal(
 def test_each_line_of_json_is_one_for_every_program(
     capture: Path, command: str, tmp_path: Path
 ) -> None:
-    found = ran(capture, command, tmp_path)
-    assert found.rows
-    assert steers(found.stdout) == ""
+    result = ran(capture, command, tmp_path)
+    assert result.rows
+    assert steers(result.stdout) == ""
     if command == "decode FILE --json":
-        assert {row["client_id"] for row in found.rows} == {HOSTILE}, "exactly what was there"
+        assert {row["client_id"] for row in result.rows} == {HOSTILE}, "exactly what was there"
 
 
 @pytest.mark.parametrize("form", ["json", "sarif"])
 def test_nothing_in_a_document_of_json_ends_a_line_or_steers(
     capture: Path, tmp_path: Path, form: str
 ) -> None:
-    found = ran(capture, f"check FILE --format {form}", tmp_path)
-    assert found.document
-    assert steers(found.stdout) == ""
+    result = ran(capture, f"check FILE --format {form}", tmp_path)
+    assert result.document
+    assert steers(result.stdout) == ""
 
 
 def test_a_control_port_is_no_way_around(capsys: pytest.CaptureFixture[str]) -> None:
     way = {"frames": 0, "queued": 0, "held": 0, "lost": False}
-    found = {
+    results = {
         "connection": 1, "broker": None, "client_id": HOSTILE, "client_address": "10.0.0.1:5",
         "waiting_requests": 0, "paused": False, "api": HOSTILE, "version": 1,
         "key": 1, "ended": "2026-01-01T00:00:00Z", "details": HOSTILE, "note": HOSTILE,
         "error": HOSTILE, "latency_ms": None, "rules": [HOSTILE], "request": way, "response": way,
     }  # fmt: skip
     port = Port(None, None, None, as_json=False)
-    port.show(found, [lines.connection(found)])
-    port.print(found, lambda: show(Terminal(), log_line_of_row(found)))
-    Port(None, None, None, as_json=True).show(found, [])
-    said = capsys.readouterr().out
-    assert len(said.splitlines()) == said.count("\n") == 3
-    assert steers(said) == ""
+    port.show(results, [lines.connection(results)])
+    port.print(results, lambda: show(Terminal(), log_line_of_row(results)))
+    Port(None, None, None, as_json=True).show(results, [])
+    output = capsys.readouterr().out
+    assert len(output.splitlines()) == output.count("\n") == 3
+    assert steers(output) == ""

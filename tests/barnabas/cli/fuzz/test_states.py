@@ -26,15 +26,15 @@ def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
 ) -> None:
     assert states("embedded", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
     (line,) = capsys.readouterr().out.splitlines()
-    found = json.loads(line)
-    (machine,) = found["machines"]
+    result = json.loads(line)
+    (machine,) = result["machines"]
     (state,) = machine["states"]  # they take any session
-    assert (found["alphabet"], machine["whole"], state["access"]) == ("fetch-session", True, [])
+    assert (result["alphabet"], machine["whole"], state["access"]) == ("fetch-session", True, [])
     assert state["steps"]["Fetch of a later epoch"] == {"output": "NONE", "next": 0}
     assert {
         "about": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
         "inputs": ["Fetch that opens", "Fetch of a later epoch"],
-    } in found["findings"]
+    } in result["findings"]
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -58,22 +58,22 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
     monkeypatch.setattr(learning, "learn", learn)
     names = ["classic-group", other]
     assert states("embedded", names, walks=1, as_json=as_json) == code
-    said = capsys.readouterr()
-    assert "classic-group was not learned: the broker answered in two ways" in said.err
+    output = capsys.readouterr()
+    assert "classic-group was not learned: the broker answered in two ways" in output.err
     if as_json:
-        failed, learned = map(json.loads, said.out.splitlines())
+        failed, learned = map(json.loads, output.out.splitlines())
         assert (failed["alphabet"], failed["machines"]) == ("classic-group", [])
         assert failed["problem"] == "the broker answered in two ways"
         assert (learned["alphabet"], learned["problem"]) == (other, None)
     else:
-        assert said.out.startswith(f"{other}  embedded cluster: 1 state")
+        assert output.out.startswith(f"{other}  embedded cluster: 1 state")
 
 
 def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
     states("embedded vs embedded", ["fetch-session"])
-    said = capsys.readouterr().out
-    assert said.count("embedded cluster: 1 state (") == 2
-    assert " from embedded cluster" not in said
+    output = capsys.readouterr().out
+    assert output.count("embedded cluster: 1 state (") == 2
+    assert " from embedded cluster" not in output
 
 
 @pytest.mark.needs_apache("4.3.1")
@@ -82,14 +82,14 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
 ) -> None:
     target = "apache:4.3.1?group.coordinator.rebalance.protocols=classic"
     assert states(target, ["consumer-group"], walks=1) == FINE
-    said = capsys.readouterr().out
-    assert "ConsumerGroupHeartbeat" in said
-    assert "is switched off (UNSUPPORTED_VERSION)" in said or "not offered" in said
-    assert "nothing wrong" not in said
+    output = capsys.readouterr().out
+    assert "ConsumerGroupHeartbeat" in output
+    assert "is switched off (UNSUPPORTED_VERSION)" in output or "not offered" in output
+    assert "nothing wrong" not in output
     states(target, ["consumer-group"], walks=1, as_json=True)
-    found = json.loads(capsys.readouterr().out)
-    off = [name for machine in found["machines"] for name in machine["switched_off"]]
-    assert found["missing"] + off == ["ConsumerGroupHeartbeat"]
+    result = json.loads(capsys.readouterr().out)
+    off = [name for machine in result["machines"] for name in machine["switched_off"]]
+    assert result["missing"] + off == ["ConsumerGroupHeartbeat"]
 
 
 def test_an_alphabet_that_there_is_not() -> None:

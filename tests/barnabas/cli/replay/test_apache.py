@@ -60,8 +60,8 @@ def topics(bootstrap: str, *names: str) -> None:
 
 def leaders(bootstrap: str) -> int:
     """How many brokers lead the partitions of a topic."""
-    found = AdminClient({"bootstrap.servers": bootstrap}).list_topics("t", timeout=30)
-    return len({partition.leader for partition in found.topics["t"].partitions.values()})
+    result = AdminClient({"bootstrap.servers": bootstrap}).list_topics("t", timeout=30)
+    return len({partition.leader for partition in result.topics["t"].partitions.values()})
 
 
 def transactions(bootstrap: str) -> None:
@@ -82,7 +82,7 @@ def transactions(bootstrap: str) -> None:
 
 def members(bootstrap: str, group: str, **settings: Any) -> None:
     """Two members of a group read all; the last ones to come may get nothing."""
-    found = [0, 0]
+    results = [0, 0]
 
     def member(number: int) -> None:
         consumer = Consumer(
@@ -96,35 +96,35 @@ def members(bootstrap: str, group: str, **settings: Any) -> None:
         )
         consumer.subscribe(["t"])
         until = time.monotonic() + 60
-        while sum(found) < IN_GROUPS and time.monotonic() < until:
+        while sum(results) < IN_GROUPS and time.monotonic() < until:
             message = consumer.poll(0.1)
-            found[number] += message is not None and message.error() is None
-        if found[number]:
+            results[number] += message is not None and message.error() is None
+        if results[number]:
             consumer.commit(asynchronous=False)
         consumer.close()
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(member, range(2)))
-    assert sum(found) == IN_GROUPS
+    assert sum(results) == IN_GROUPS
 
 
 def committed(bootstrap: str, group: str) -> list[int]:
     """What a group has committed, once its coordinator is ready to say."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     places = [TopicPartition("t", number) for number in (0, 1)]
-    found: list[int] = []
+    results: list[int] = []
 
     def said() -> bool:
         try:
-            found[:] = [place.offset for place in consumer.committed(places, timeout=30)]
+            results[:] = [place.offset for place in consumer.committed(places, timeout=30)]
         except KafkaException as problem:
             if problem.args[0].name() not in LOADING:
                 raise
-        return bool(found)
+        return bool(results)
 
     until(said, f"what {group} has committed")
     consumer.close()
-    return found
+    return results
 
 
 def record(version: str, path: Path, run: Callable[[str], None]) -> Any:
@@ -154,9 +154,9 @@ def replayed(version: str, path: Path, nodes: int = 1) -> tuple[Any, list[dict[s
     with ApacheCluster(version, nodes, timeout=30 + 30 * nodes) as cluster:
         topics(cluster.bootstrap, "t", "u")
         assert leaders(cluster.bootstrap) == min(nodes, 2)
-        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
-        assert found.returncode == (1 if found.rows else 0), found.stderr
-        return state(cluster.bootstrap), found.rows, found.stderr
+        result = replay(path, cluster.bootstrap, "--speed", "max", "--json")
+        assert result.returncode == (1 if result.rows else 0), result.stderr
+        return state(cluster.bootstrap), result.rows, result.stderr
 
 
 def unexplained(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -226,7 +226,7 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
             file = tmp_path / "password"
             file.write_text(password + "\n")
             sasl = ("--sasl-mechanism", mechanism, "--sasl-username", user)
-            found = replay(
+            result = replay(
                 path,
                 secured(cluster),
                 *("--filter", "api == 'Produce'", "--broker-ca", str(tmp_path / "ca.pem")),
@@ -234,7 +234,7 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
                 *options,
                 *("--sasl-password-file", str(file)),
             )
-            return found.returncode, found.stdout + found.stderr
+            return result.returncode, result.stdout + result.stderr
 
         code, said = asked("SCRAM-SHA-256", "bob", "wrong", "--speed", "max")
         assert code == 3
@@ -250,4 +250,4 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
             code, said = asked(*user)
             assert "0 without a response, 0 not replayable" in said
             records = content(cluster.bootstrap)
-            assert [len(found) for found in records.values()] == [IN_GROUPS / 2 * count] * 2
+            assert [len(result) for result in records.values()] == [IN_GROUPS / 2 * count] * 2

@@ -46,11 +46,11 @@ def consume(bootstrap: str, count: int = RECORDS) -> None:
     )
     consumer.subscribe(["t"])
     until = time.monotonic() + 60
-    found = 0
-    while found < count and time.monotonic() < until:
+    result = 0
+    while result < count and time.monotonic() < until:
         message = consumer.poll(0.2)
-        found += message is not None and message.error() is None
-    assert found == count
+        result += message is not None and message.error() is None
+    assert result == count
     consumer.commit(asynchronous=False)
     consumer.close()
 
@@ -65,29 +65,29 @@ def content(bootstrap: str, topic: str = "t") -> dict[int, list[tuple[int, bytes
             "isolation.level": "read_committed",
         }
     )
-    found: dict[int, list[tuple[int, bytes | None]]] = {0: [], 1: []}
-    consumer.assign([TopicPartition(topic, number, 0) for number in found])
+    results: dict[int, list[tuple[int, bytes | None]]] = {0: [], 1: []}
+    consumer.assign([TopicPartition(topic, number, 0) for number in results])
     ended: set[int] = set()
     until = time.monotonic() + 60
-    while len(ended) < len(found) and time.monotonic() < until:
+    while len(ended) < len(results) and time.monotonic() < until:
         message = consumer.poll(0.5)
         if message is not None:
             partition = message.partition()
             if message.error() is not None:
                 ended.add(partition)
             else:
-                found[partition].append((message.offset(), message.value()))
+                results[partition].append((message.offset(), message.value()))
     consumer.close()
-    assert len(ended) == len(found)
-    return found
+    assert len(ended) == len(results)
+    return results
 
 
 def committed(bootstrap: str) -> list[int]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "g"})
     places = [TopicPartition("t", number) for number in (0, 1)]
-    found = [place.offset for place in consumer.committed(places, timeout=10)]
+    results = [place.offset for place in consumer.committed(places, timeout=10)]
     consumer.close()
-    return found
+    return results
 
 
 def replay(path: Path, bootstrap: str, *options: str) -> Ran:
@@ -107,21 +107,21 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, object]:
 def test_the_same_is_on_another_cluster_then(recorded: tuple[Path, object]) -> None:
     path, before = recorded
     with EmbeddedCluster(1, topics={"t": 2}) as cluster:
-        found = replay(path, cluster.bootstrap, "--speed", "max")
+        result = replay(path, cluster.bootstrap, "--speed", "max")
         after = content(cluster.bootstrap), committed(cluster.bootstrap)
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     assert after == before
-    assert "0 responses differ, 0 without a response, 0 not replayable" in found.stderr
-    assert "telemetry" in found.stderr
+    assert "0 responses differ, 0 without a response, 0 not replayable" in result.stderr
+    assert "telemetry" in result.stderr
 
 
 def test_once_more_offsets_follow(recorded: tuple[Path, object]) -> None:
     path, _ = recorded
     with EmbeddedCluster(2, topics={"t": 2}) as cluster:
         produce(cluster.bootstrap, 100)
-        found = replay(path, cluster.bootstrap, "--speed", "10", "--filter", "client_id == 'p'")
+        result = replay(path, cluster.bootstrap, "--speed", "10", "--filter", "client_id == 'p'")
         everything = content(cluster.bootstrap)
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     assert [len(records) for records in everything.values()] == [150, 150]
     assert everything[0][50] == (50, b"v0")
 
@@ -133,12 +133,12 @@ def test_what_is_answered_otherwise_is_said(
     path, _ = recorded
     monkeypatch.setattr(live, "LEADERLESS", 0.0)
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
-        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
-    assert found.returncode == 1
-    assert "the target has t with 1 partition, but the recording uses 2" in found.stderr
-    paths = {one["path"] for row in found.rows for one in row["response"]}
-    assert "topics[t].partitions[1]" in paths, found.stdout
-    assert "responses[t].partition_responses[1].error_code" in paths, found.stdout
+        result = replay(path, cluster.bootstrap, "--speed", "max", "--json")
+    assert result.returncode == 1
+    assert "the target has t with 1 partition, but the recording uses 2" in result.stderr
+    paths = {one["path"] for row in result.rows for one in row["response"]}
+    assert "topics[t].partitions[1]" in paths, result.stdout
+    assert "responses[t].partition_responses[1].error_code" in paths, result.stdout
 
 
 def test_records_of_today(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_records_of_today(tmp_path: Path) -> None:
         assert producer.flush(60) == 0
     for options in ((), ("--shift-time",)):
         with EmbeddedCluster(1, topics={"t": 1}) as cluster:
-            found = replay(path, cluster.bootstrap, "--speed", "max", *options)
-            assert found.returncode == 0, found.stdout + found.stderr
+            result = replay(path, cluster.bootstrap, "--speed", "max", *options)
+            assert result.returncode == 0, result.stdout + result.stderr
             first, second = timestamps(cluster.bootstrap, 2)
         assert second - first == 1
         later = first - 1_500_000_000_000  # as long as ago the recording was
@@ -201,8 +201,8 @@ def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None
         producer.produce("gone", b"v", partition=1)
         assert producer.flush(60) == 0
     with EmbeddedCluster(1, topics={"other": 1}) as cluster:
-        found = replay(path, cluster.bootstrap, "--speed", "max")
-    assert "\n    response topics[gone].partitions[2]: (absent) ≠ " in found.stdout
-    said = found.stderr.splitlines()
-    assert said[0] == "WARNING: the target lacks gone (2 partitions)"
-    assert said[1] == "Create them with as many partitions, or expect other responses"
+        result = replay(path, cluster.bootstrap, "--speed", "max")
+    assert "\n    response topics[gone].partitions[2]: (absent) ≠ " in result.stdout
+    errors = result.stderr.splitlines()
+    assert errors[0] == "WARNING: the target lacks gone (2 partitions)"
+    assert errors[1] == "Create them with as many partitions, or expect other responses"

@@ -51,7 +51,7 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
     orders, clicks = ("orders", "clicks") if version < 13 else (ORDERS, CLICKS)
     context = Context()
     context.learn(metadata(orders=ORDERS, clicks=CLICKS))
-    said = [
+    lines = [
         line(context, found)
         for found in (
             fetch(0, 0, {orders: [0, 1, 2]}, version=version, answer=123),
@@ -60,7 +60,7 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
             fetch(123, 3, {orders: [7]}, {orders: [0], clicks: [5]}, version=version),
         )
     ]
-    assert said == [
+    assert lines == [
         "orders[0=0,1=0,2=0] empty, session 123: 3 partitions orders[0-2]",
         "empty, session 123: 3 partitions orders[0-2]",
         "clicks[5=0] empty, session 123: 4 partitions orders[0-2] clicks[5]",
@@ -71,12 +71,12 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
 def test_a_session_that_began_before_says_so() -> None:
     context = Context()
     assert line(context, fetch(123, 8)) == "empty, session 123 that began earlier"
-    said = line(context, fetch(123, 9, {"orders": [4]}))
-    assert said == (
+    output = line(context, fetch(123, 9, {"orders": [4]}))
+    assert output == (
         "orders[4=0] empty, session 123: 1 partition orders[4] (partial: the session began earlier)"
     )
-    said = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
-    assert said == "empty, session 123 that began earlier"
+    output = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
+    assert output == "empty, session 123 that began earlier"
     # the client begins anew, and from then on all is known
     assert line(context, fetch(123, 0, {"orders": [1]}, answer=124)) == (
         "orders[1=0] empty, session 124: 1 partition orders[1]"
@@ -98,8 +98,8 @@ def test_a_session_that_is_over_is_forgotten(end: Exchange) -> None:
     context.learn(end)
     assert len(context.sessions) == 0
     assert context.sessions.forgotten == 0
-    said = line(context, fetch(123, 2))
-    assert said == "empty, session 123 that began earlier"
+    output = line(context, fetch(123, 2))
+    assert output == "empty, session 123 that began earlier"
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_what_does_not_change_a_session(nothing: Exchange) -> None:
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1]}, answer=123))
     context.learn(nothing)
-    found = context.sessions.of(fetch(123, 1))
-    assert found is not None
-    assert (found.partitions, found.complete) == ({"orders": {0, 1}}, True)
+    result = context.sessions.of(fetch(123, 1))
+    assert result is not None
+    assert (result.partitions, result.complete) == ({"orders": {0, 1}}, True)
 
 
 def test_sessions_are_bounded_and_counted() -> None:
@@ -140,19 +140,19 @@ def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.Monke
 
 
 def share(epoch: int, of: Partitions | None = None, gone: Partitions | None = None) -> Exchange:
-    found = [
+    results = [
         {"topic_id": topic, "partitions": [{"partition_index": number} for number in numbers]}
         for topic, numbers in (of or {}).items()
     ]
     left = [{"topic_id": topic, "partitions": numbers} for topic, numbers in (gone or {}).items()]
     who = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
-    return exchange("ShareFetch", 1, who | {"topics": found, "forgotten_topics_data": left}, {})
+    return exchange("ShareFetch", 1, who | {"topics": results, "forgotten_topics_data": left}, {})
 
 
 def test_share_sessions_go_by_group_and_member() -> None:
     context = Context()
     context.learn(metadata(orders=ORDERS))
-    said = [
+    lines = [
         line(context, found)
         for found in (
             share(4),
@@ -163,7 +163,7 @@ def test_share_sessions_go_by_group_and_member() -> None:
         )
     ]
     who = "g member m → empty"
-    assert said == [
+    assert lines == [
         f"{who}, share session that began earlier",
         f"{who}, share session: 2 partitions orders[0,1]",
         f"{who}, share session: 3 partitions orders[0-2]",
@@ -183,9 +183,9 @@ def test_an_acknowledgement_may_end_a_share_session() -> None:
         exchange("ShareFetch", 1, who | {"topics": [{"topic_id": CLICKS}]}, {"error_code": 29}),
     ):
         context.learn(nothing)
-    found = context.sessions.of(share(2))
-    assert found is not None
-    assert found.partitions == {ORDERS: {0}}
+    result = context.sessions.of(share(2))
+    assert result is not None
+    assert result.partitions == {ORDERS: {0}}
     context.learn(exchange("ShareAcknowledge", 1, who | {"share_session_epoch": -1}, {}))
     assert context.sessions.of(share(2)) is None
 

@@ -39,9 +39,9 @@ def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:
     ]
     together = [s for group in itertools.zip_longest(*conversations) for s in group if s]
     reader = CaptureReader(capture(tmp_path / "f", together))
-    found = list(Conversations().exchanges(reader))
-    assert {x.client_address for x in found} == {"10.0.0.1:50000"}
-    assert len(found) == 13
+    results = list(Conversations().exchanges(reader))
+    assert {x.client_address for x in results} == {"10.0.0.1:50000"}
+    assert len(results) == 13
     assert dict(reader.left_out) == {
         (443, "TLS"): 1,
         (80, "HTTP"): 1,
@@ -53,9 +53,9 @@ def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_who_is_the_client_is_found_from_what_is_said(tmp_path: Path) -> None:
     """Without a handshake, with a broker's port above the client's."""
     whole = segments(talk(), every(50), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
-    found = exchanges(capture(tmp_path / "f", whole[4:]))
-    assert {x.client_address for x in found} == {"10.0.0.1:1024"}
-    assert sum(x.response_body is not None for x in found) >= 8
+    result = exchanges(capture(tmp_path / "f", whole[4:]))
+    assert {x.client_address for x in result} == {"10.0.0.1:1024"}
+    assert sum(x.response_body is not None for x in result) >= 8
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
         Opened(7, 0, "a:1", "b:2", {}),
         Chunk(7, "arrived", "request", 0, first, ()),
     ]
-    found = [event for one in events for event in recognition.feed(one)]
+    results = [event for one in events for event in recognition.feed(one)]
     recognition.end()
-    assert bool(found) == speaks
+    assert bool(results) == speaks
     assert bool(recognition.left_out) != speaks
 
 
 def test_of_a_conversation_that_began_before_an_unknown_number_of_bytes_is_missing() -> None:
     recognition = ProtocolDetection(renumbers=False)
     begun = Opened(7, 3, "a:1", "b:2", {}, whole=False)
-    asked = Chunk(7, "arrived", "request", 4, request(1, 18, 3), ())
-    found = [event for one in (begun, asked) for event in recognition.feed(one)]
+    requested = Chunk(7, "arrived", "request", 4, request(1, 18, 3), ())
+    results = [event for one in (begun, requested) for event in recognition.feed(one)]
     lost = [Lost(7, "arrived", way, 3, 0) for way in DIRECTIONS]
-    assert found == [begun, *lost, asked]
+    assert results == [begun, *lost, requested]
 
 
 def test_what_was_passed_on_counts_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +99,8 @@ def test_what_was_passed_on_counts_no_longer(monkeypatch: pytest.MonkeyPatch) ->
     list(recognition.feed(Chunk(0, "arrived", "request", 0, request(1, 18, 3)[:9], ())))
     for number in range(1, 20):
         list(recognition.feed(Opened(number, 0, "a:1", "b:2", {})))
-        found = recognition.feed(Chunk(number, "arrived", "request", 0, request(1, 18, 3), ()))
-        assert len(list(found)) == 2
+        result = recognition.feed(Chunk(number, "arrived", "request", 0, request(1, 18, 3), ()))
+        assert len(list(result)) == 2
     assert not recognition.left_out
 
 
@@ -131,8 +131,8 @@ def test_a_first_request_that_is_too_large_to_wait_for_passes() -> None:
     pieces = [begun, bytes(HELD - len(begun)), b"x"]
     events: list[Event] = [Chunk(1, "arrived", "request", 0, piece, ()) for piece in pieces]
     list(recognition.feed(Opened(1, 0, "a:1", "b:2", {})))
-    found = [len(list(recognition.feed(event))) for event in events]
-    assert found == [0, 0, 4]
+    results = [len(list(recognition.feed(event))) for event in events]
+    assert results == [0, 0, 4]
 
 
 def test_what_nobody_can_decide_is_held_in_bounded_memory() -> None:

@@ -64,12 +64,12 @@ def test_a_request_and_its_response() -> None:
 
 
 def test_no_response_is_expected_or_none_came() -> None:
-    found = exchanges(
+    result = exchanges(
         arrived("request", 1, request(6, key=0, version=0, acks=0)),
         arrived("request", 2, request(7)),
         arrived("request", 3, request(8), {"frame": 2, "left": "later"}),
     )
-    assert facts(found) == [
+    assert facts(result) == [
         ("Produce", 6, None, None, (), "no response (acks=0)"),
         ("Metadata", 8, None, None, (), "request not forwarded: connection closed"),
         ("Metadata", 7, None, None, (), "no response: connection closed"),
@@ -143,17 +143,17 @@ def test_a_request_was_sent_when_it_came_where_two_places_are_known(
 def test_the_first_frame_of_a_connection_may_be_a_token_of_gssapi() -> None:
     token = b"\0\0\0\x10\x60" + bytes(15)
     for first, api in ((b"", "SASL token"), (request(1), "key 24576")):
-        found = exchanges(arrived("request", 1, first + token))
-        assert found[-1].api == api
+        result = exchanges(arrived("request", 1, first + token))
+        assert result[-1].api == api
 
 
 def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
     short = b"\0\0\0\1?"
     handshake, token = request(1, 17, 0, mechanism="GSSAPI"), b"\0\0\0\2\5\4"
     for said, first in (("unreadable", b""), ("SASL token", handshake)):
-        asked = arrived("request", 0, first + (token if first else short) + request(2))
+        requested = arrived("request", 0, first + (token if first else short) + request(2))
         answers = arrived("response", 1, (response(1, 17, 0) if first else b"") + response(2))
-        found, conversations = read(asked, answers)
+        found, conversations = read(requested, answers)
         assert [(x.api, x.note) for x in found[-2:]] == [(said, "no response"), ("Metadata", "")]
         assert conversations.undecoded == (not first)
 
@@ -167,8 +167,8 @@ def test_frame_by_frame() -> None:
         Lost(4, "left", "response", 3, 9),
         arrived("response", 4, response(-7)),
     )
-    found = list(frames(events))
-    assert [(one.flow, one.direction, one.facts) for one in found] == [
+    results = list(frames(events))
+    assert [(one.flow, one.direction, one.facts) for one in results] == [
         ("arrived", "request", {"frame": 0, "left": "later"}),
         ("left", "request", {"frame": 0}),
         ("arrived", "response", {}),
@@ -176,15 +176,15 @@ def test_frame_by_frame() -> None:
     what = {"api": "Metadata", "key": 3, "version": 1, "correlation_id": -7, "client_id": "me"}
     where = {"connection": 4, "flow": "arrived", "direction": "response", "packet": 0}
     when = {"ts": "1970-01-01T00:00:00.004000Z", "size": len(response(7)) - 4, "facts": {}}
-    assert found[2].row() == what | where | when
+    assert results[2].row() == what | where | when
 
 
 def test_of_many_requests_the_latest_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.captures.kafka.frames.LIMIT", 2)
-    asked = b"".join(request(number) for number in (1, 2, 1, 3))
+    requested = b"".join(request(number) for number in (1, 2, 1, 3))
     answers = b"".join(response(number) for number in (1, 2, 3))
-    found = frames([arrived("request", 1, asked), arrived("response", 2, answers), closed()])
-    assert [one.key for one in found if one.direction == "response"] == [3, None, 3]
+    result = frames([arrived("request", 1, requested), arrived("response", 2, answers), closed()])
+    assert [one.key for one in result if one.direction == "response"] == [3, None, 3]
 
 
 NO_RESPONSE = "no response: connection closed"
@@ -192,14 +192,14 @@ NO_RESPONSE = "no response: connection closed"
 
 def test_requests_that_nobody_answers_are_given_up_one_day(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation, "LIMIT", 3)
-    asked = [arrived("request", at, request(at)) for at in range(6)]
+    requested = [arrived("request", at, request(at)) for at in range(6)]
     late = [arrived("response", 9, response(at)) for at in (1, 4)]
-    found, _ = read(*asked, *late, strays=True)
-    assert [(one.correlation_id, one.note, one.latency_ms) for one in found] == [
+    result, _ = read(*requested, *late, strays=True)
+    assert [(one.correlation_id, one.note, one.latency_ms) for one in result] == [
         *((at, TOO_MANY, None) for at in (0, 1, 2)),
         (4, "", 5.0),  # and the answer to one of those is no stray
         *((at, NO_RESPONSE, None) for at in (3, 5)),
     ]
     monkeypatch.setattr(conversation, "WAITING", len(request(0)))
-    found = exchanges(*asked[:3])
-    assert [one.note for one in found] == [TOO_MANY] * 2 + [NO_RESPONSE]
+    result = exchanges(*requested[:3])
+    assert [one.note for one in result] == [TOO_MANY] * 2 + [NO_RESPONSE]

@@ -50,17 +50,17 @@ def test_all_comes_in_order(
 ) -> None:
     topic = f"{queueing}-{metadata}-{compression}"
     how = {"queueing": queueing, "metadata": metadata, "compression": compression}
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
     settings = Settings(batch_messages=20, **how)  # type: ignore[arg-type]
     with PipelinedProducer([cluster.brokers[1]], settings) as producer:
         for number in range(400):
-            producer.send(topic, b"%d" % number, key=b"k%d" % (number % 11), told=told.append)
-    assert Counter(one.problem for one in told) == {None: 400}
+            producer.send(topic, b"%d" % number, key=b"k%d" % (number % 11), told=reported.append)
+    assert Counter(one.problem for one in reported) == {None: 400}
     logs = read_log(cluster.bootstrap, topic)
     assert sorted(int(value) for log in logs.values() for value in log) == list(range(400))
     for log in logs.values():
         assert log == sorted(log, key=int)
-    for one in told:
+    for one in reported:
         assert logs[one.event.partition][one.offset] == one.event.value
 
 
@@ -73,22 +73,22 @@ rules:
     when: {skip: 3, times: 1, scope: rule}
     do: close
 """
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
     with (
         Harness(cluster.bootstrap, scenario=loads(cut)) as proxy,
         PipelinedProducer([proxy.proxy.address], Settings(batch_messages=2)) as producer,
     ):
         for number in range(50):
-            producer.send("cut", b"%d" % number, partition=0, told=told.append)
+            producer.send("cut", b"%d" % number, partition=0, told=reported.append)
         assert producer.flush(SOON) == 0
-    assert Counter(one.problem for one in told) == {None: 50}
+    assert Counter(one.problem for one in reported) == {None: 50}
     assert {int(value) for value in read_log(cluster.bootstrap, "cut")[0]} == set(range(50))
 
 
 @pytest.mark.parametrize("serializing", ["client thread", "send thread"])
 def test_one_of_the_threads_serialises(cluster: EmbeddedCluster, serializing: str) -> None:
     threads: set[int] = set()
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
 
     def to_bytes(value: int) -> bytes:
         threads.add(threading.get_ident())
@@ -101,13 +101,13 @@ def test_one_of_the_threads_serialises(cluster: EmbeddedCluster, serializing: st
         serializers=PLAIN._replace(value=to_bytes),
     ) as producer:
         for number in range(20):
-            producer.send(topic, number, partition=0, told=told.append)
+            producer.send(topic, number, partition=0, told=reported.append)
         if serializing == "client thread":
             with pytest.raises(TypeError, match="a real number is required"):
-                producer.send(topic, "x", told=told.append)
+                producer.send(topic, "x", told=reported.append)
     assert (threads == {threading.get_ident()}) == (serializing == "client thread")
     assert len(threads) == 1
-    assert [(one.problem, one.event.value) for one in told] == [(None, n) for n in range(20)]
+    assert [(one.problem, one.event.value) for one in reported] == [(None, n) for n in range(20)]
     assert read_log(cluster.bootstrap, topic)[0] == [b"%d" % number for number in range(20)]
 
 
@@ -128,13 +128,13 @@ def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) ->
 
 
 def test_the_end_reports_what_was_not_sent_and_takes_nothing_more() -> None:
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
     with ScriptedBroker(lambda _: None) as broker:
         gone = broker.address
     producer = PipelinedProducer([gone])
-    producer.send("t", b"v", told=told.append)
+    producer.send("t", b"v", told=reported.append)
     producer.close(0.05)
-    assert [one.problem for one in told] == ["the producer was closed"]
+    assert [one.problem for one in reported] == ["the producer was closed"]
     with pytest.raises(Stopped):
         producer.send("t", b"v")
 
@@ -194,10 +194,10 @@ def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
 
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
     hosts = ["no..host", "no\0host", "\ud800", "ü" * 100]
     addresses = [("127.0.0.1", 99999), *((host, 9) for host in hosts), cluster.brokers[1]]
     with PipelinedProducer(addresses) as producer:
-        producer.send("hosts", b"v", told=told.append)
+        producer.send("hosts", b"v", told=reported.append)
         assert producer.flush(SOON) == 0
-    assert [one.problem for one in told] == [None]
+    assert [one.problem for one in reported] == [None]

@@ -36,8 +36,8 @@ def fetched(sock: socket.socket, offset: int) -> bytes:
         raise OSError("closed")
     data = sock.recv(struct.unpack(">i", size)[0], socket.MSG_WAITALL)
     answer = decode_frame(data, "response", key=FETCH, version=4).body
-    found = (one for topic in answer["responses"] for one in topic["partitions"])
-    return next((one["records"] or b"" for one in found if one["partition_index"] == 0), b"")
+    result = (one for topic in answer["responses"] for one in topic["partitions"])
+    return next((one["records"] or b"" for one in result if one["partition_index"] == 0), b"")
 
 
 def delivered(data: bytes) -> Iterator[list[Any]]:
@@ -52,36 +52,36 @@ def delivered(data: bytes) -> Iterator[list[Any]]:
 
 
 def reads(address: tuple[str, int]) -> tuple[list[list[Any]], list[str]]:
-    found: list[list[Any]] = []
+    results: list[list[Any]] = []
     for _ in range(2):
         with socket.create_connection(address, 60.0) as sock:
             try:
                 for _ in range(3):
-                    offset = found[-1][1] + 1 if found else 0
-                    found += delivered(fetched(sock, offset))
+                    offset = results[-1][1] + 1 if results else 0
+                    results += delivered(fetched(sock, offset))
             except Malformed:
                 if MODE != "leaving":
-                    return found, ["CORRUPT"]
+                    return results, ["CORRUPT"]
                 continue
             except OSError:
-                return found, []
-            return found, []
-    return found, []
+                return results, []
+            return results, []
+    return results, []
 
 
 def main() -> None:
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        if asked.get("over"):
+        requested = json.loads(line)
+        if requested.get("over"):
             continue
-        host, _, port = asked["bootstrap"].partition(":")
-        found: list[list[Any]] = []
+        host, _, port = requested["bootstrap"].partition(":")
+        results: list[list[Any]] = []
         failed: list[str] = []
-        if asked["run"] == "consume":
-            found, failed = reads((host, int(port)))
-        said = {"records": len(found), "delivered": found, "failed": failed, "raised": None}
-        print(json.dumps({"number": asked["number"], **said}), flush=True)
+        if requested["run"] == "consume":
+            results, failed = reads((host, int(port)))
+        lines = {"records": len(results), "delivered": results, "failed": failed, "raised": None}
+        print(json.dumps({"number": requested["number"], **lines}), flush=True)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.slow("processes of two clients")
 
 def one(mode: str, program: Path = OWN) -> ClientTarget:
     line = [sys.executable, str(program), *filter(None, [mode])]
-    found = Client("own", mode or "right", lambda: Program(line))
-    return ClientTarget(found, limits=PATIENT, side_by_side=2)
+    result = Client("own", mode or "right", lambda: Program(line))
+    return ClientTarget(result, limits=PATIENT, side_by_side=2)
 
 
 def valid(number: int = 0) -> Case:
@@ -42,9 +42,9 @@ def valid(number: int = 0) -> Case:
 
 def broken(mutator: str, count: int) -> list[Case]:
     maker = Maker("1", (SEED,), (MUTATORS_BY_NAME[mutator],))
-    found = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
-    assert found
-    return found
+    results = [case for case in maker.cases(range(count)) if len(case.recipe.changes) == 1]
+    assert results
+    return results
 
 
 def told(observations: list[Observation]) -> set[tuple[str, ...]]:
@@ -53,26 +53,26 @@ def told(observations: list[Observation]) -> set[tuple[str, ...]]:
 
 def test_who_takes_what_the_other_refuses_is_told() -> None:
     with compared(one("careless"), one("")) as pair:
-        found = list(pair.run([valid(), *broken("checksums", 6)]))
-    assert told(found) == {("Fetch: the second refuses, it reports CORRUPT", "records.crc")}
-    (words,) = {verdict.message for seen in found for verdict in CLIENTS_DIFFER.judge(seen)}
+        results = list(pair.run([valid(), *broken("checksums", 6)]))
+    assert told(results) == {("Fetch: the second refuses, it reports CORRUPT", "records.crc")}
+    (words,) = {verdict.message for seen in results for verdict in CLIENTS_DIFFER.judge(seen)}
     assert words == "own careless accepts what own right refuses: it reports CORRUPT"
 
 
 def test_who_reads_again_was_given_nothing_by_the_case() -> None:
     with compared(one("leaving"), one("careless")) as pair:
-        found = list(pair.run(broken("checksums", 6)))
-    assert told(found) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
+        results = list(pair.run(broken("checksums", 6)))
+    assert told(results) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
 
 
 def test_other_records_of_a_valid_answer_are_told_once_and_its_cases_are_set_aside() -> None:
     with compared(one("shifting"), one("")) as pair:
-        found = list(pair.run(broken("checksums", 3)))
+        results = list(pair.run(broken("checksums", 3)))
         again = list(pair.run([valid(number=9)]))
-    assert told(found) == told(again) == {("Fetch: records of another offset",)}
-    (case,) = {seen.case.recipe for seen in found if [*CLIENTS_DIFFER.judge(seen)]}
+    assert told(results) == told(again) == {("Fetch: records of another offset",)}
+    (case,) = {seen.case.recipe for seen in results if [*CLIENTS_DIFFER.judge(seen)]}
     assert case == Recipe(SEED, ())
-    assert sum(SET_ASIDE in dict(seen.facts) for seen in found) == len(found) - 1
+    assert sum(SET_ASIDE in dict(seen.facts) for seen in results) == len(results) - 1
 
 
 def test_two_that_are_right_agree() -> None:

@@ -46,30 +46,30 @@ CLIENT_DIED = ORACLES_BY_NAME["client-died"]
 def test_many_cases_have_one_process_and_come_in_order(
     words: list[bytes], about: dict[str, Any]
 ) -> None:
-    found = run(*words, **about)
-    assert [one.case.number for one in found] == list(range(len(words)))
-    assert all(facts(one)["served"] and not one.death and not one.raised for one in found)
-    assert not any(one.probe for one in found)
-    assert found[0].sent == found[0].case.chunks
+    result = run(*words, **about)
+    assert [one.case.number for one in result] == list(range(len(words)))
+    assert all(facts(one)["served"] and not one.death and not one.raised for one in result)
+    assert not any(one.probe for one in result)
+    assert result[0].sent == result[0].case.chunks
 
 
 def test_what_a_client_never_asks_for_is_set_aside() -> None:
-    found = run(*[b"raise"] * 3, argument="once")
-    assert [one.case.number for one in found] == [0, 1, 2]
-    assert all(facts(one)[SET_ASIDE] and not facts(one)["served"] for one in found)
-    assert not any(one.sent for one in found)
+    result = run(*[b"raise"] * 3, argument="once")
+    assert [one.case.number for one in result] == [0, 1, 2]
+    assert all(facts(one)[SET_ASIDE] and not facts(one)["served"] for one in result)
+    assert not any(one.sent for one in result)
 
 
 def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
-    found = run(b"fine", b"die", b"fine", b"abort", b"fine")
-    assert [one.death.exit_code if one.death else 0 for one in found] == [0, 2, 0, -6, 0]
-    assert facts(found[1])["confirmed"]
-    (verdict,) = CLIENT_DIED.judge(found[1])
+    result = run(b"fine", b"die", b"fine", b"abort", b"fine")
+    assert [one.death.exit_code if one.death else 0 for one in result] == [0, 2, 0, -6, 0]
+    assert facts(result[1])["confirmed"]
+    (verdict,) = CLIENT_DIED.judge(result[1])
     assert verdict.behaviour == (
         "panic: runtime error: of the tests [N]",
         "github.com/own/client.(*C).read",
     )
-    (verdict,) = CLIENT_DIED.judge(found[3])
+    (verdict,) = CLIENT_DIED.judge(result[3])
     assert verdict.behaviour == ("signal SIGABRT", "Metadata")
 
 
@@ -89,9 +89,9 @@ def test_who_does_not_ask_when_it_is_looked_at_again_is_asked_once_more() -> Non
 
 
 def test_a_late_death_is_put_down_to_the_case_before() -> None:
-    found = run(b"fine", b"sleeper", b"fine", b"fine")
-    dead = [one for one in found if one.death]
-    assert [one.case.number for one in found if not one.death] == [0, 1, 2, 3]
+    result = run(b"fine", b"sleeper", b"fine", b"fine")
+    dead = [one for one in result if one.death]
+    assert [one.case.number for one in result if not one.death] == [0, 1, 2, 3]
     assert [one.case.number for one in dead] == [1]
     assert facts(dead[0])["confirmed"]
 
@@ -112,16 +112,16 @@ def test_a_death_that_no_case_shows_again_is_of_no_one_case(tmp_path: Path) -> N
 
 
 def test_memory_is_measured_for_each_case() -> None:
-    found = run(b"fine", b"eat", b"fine")
-    grown = [one.rss[1] - one.rss[0] for one in found if one.rss]
+    result = run(b"fine", b"eat", b"fine")
+    grown = [one.rss[1] - one.rss[0] for one in result if one.rss]
     assert grown[1] > 90 << 20
     assert grown[2] < 30 << 20
 
 
 def test_what_it_prints_is_its_log() -> None:
-    found = run(b"print")
-    assert found[0].log == ("said in the log",)
-    assert facts(found[0])["records"] == 1
+    result = run(b"print")
+    assert result[0].log == ("said in the log",)
+    assert facts(result[0])["records"] == 1
 
 
 def test_the_survey_is_what_it_asks_for() -> None:
@@ -149,9 +149,9 @@ def test_a_command_is_run_for_each_case() -> None:
         "got = sock.recv(100); os.abort() if b'abort' in got else sys.exit(b'fail' in got)"
     )
     line = [sys.executable, "-c", code, "{bootstrap}"]
-    found = run(b"fine", b"abort", b"fail", line=line, each=True, side_by_side=2)
-    assert all(facts(one)["served"] for one in found)
-    assert [len(list(CLIENT_DIED.judge(one))) for one in found] == [0, 1, 0]
+    result = run(b"fine", b"abort", b"fail", line=line, each=True, side_by_side=2)
+    assert all(facts(one)["served"] for one in result)
+    assert [len(list(CLIENT_DIED.judge(one))) for one in result] == [0, 1, 0]
 
 
 KILLED = """

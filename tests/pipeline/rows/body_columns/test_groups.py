@@ -21,9 +21,9 @@ def test_join_group(version: int) -> None:
     joined = {"group": "g", "member": "m", "generation": 4}
     assert hot(said("JoinGroup", version, request, answer)) == joined
     refused = answer | {"error_code": 79, "generation_id": -1}
-    found = hot(said("JoinGroup", version, request, refused))
-    assert found["member"] == "m"  # the id that it is to come back with (KIP-394)
-    assert "generation" not in found
+    result = hot(said("JoinGroup", version, request, refused))
+    assert result["member"] == "m"  # the id that it is to come back with (KIP-394)
+    assert "generation" not in result
     assert hot(said("JoinGroup", version, request)) == {"group": "g"}
 
 
@@ -35,19 +35,19 @@ def test_sync_group(version: int) -> None:
     )
     request = {"group_id": "g", "generation_id": 4, "member_id": "m", "assignments": []}
     whose = {"group": "g", "member": "m", "generation": 4}
-    found = hot(said("SyncGroup", version, request, {"assignment": assigned}))
-    places = [(one["topic"], one["partition"]) for one in found.pop("partitions")]
+    result = hot(said("SyncGroup", version, request, {"assignment": assigned}))
+    places = [(one["topic"], one["partition"]) for one in result.pop("partitions")]
     assert places == [("orders", 0), ("orders", 2)]
-    assert found == whose
+    assert result == whose
     assert hot(said("SyncGroup", version, request, {"assignment": b"\xff"})) == whose
 
 
 @pytest.mark.parametrize("version", range(5))
 def test_heartbeat(version: int) -> None:
     request = {"group_id": "g", "generation_id": 4, "member_id": "m"}
-    found = hot(said("Heartbeat", version, request, {"error_code": 27}))
+    result = hot(said("Heartbeat", version, request, {"error_code": 27}))
     error = {"error": "REBALANCE_IN_PROGRESS", "error_codes": [27]}
-    assert found == {"group": "g", "member": "m", "generation": 4} | error
+    assert result == {"group": "g", "member": "m", "generation": 4} | error
 
 
 @pytest.mark.parametrize("version", range(6))
@@ -71,21 +71,21 @@ def test_heartbeats_of_their_own(name: str, version: int) -> None:
     begins: dict[str, Any] = {"group_id": "g", "member_id": "m", "member_epoch": 0}
     begins["subscribed_topic_names"] = ["orders"]
     assigned = {"topic_partitions": [{"topic_id": ORDERS, "partitions": [0, 1]}]}
-    told = {"error_code": 0, "member_id": "m", "member_epoch": 3, "assignment": assigned}
-    found = hot(said(name, version, begins, told), context)
-    places = [(one["topic"], one["partition"]) for one in found.pop("partitions")]
+    reported = {"error_code": 0, "member_id": "m", "member_epoch": 3, "assignment": assigned}
+    result = hot(said(name, version, begins, reported), context)
+    places = [(one["topic"], one["partition"]) for one in result.pop("partitions")]
     assert places == [("orders", 0), ("orders", 1)]
-    assert found == {"group": "g", "member": "m", "topics": ["orders"]}
+    assert result == {"group": "g", "member": "m", "topics": ["orders"]}
     beats: dict[str, Any] = {"group_id": "g", "member_id": "m", "member_epoch": 3}
     beats["subscribed_topic_names"] = None
-    found = hot(said(name, version, beats, told | {"assignment": None}), context)
-    assert found == {"group": "g", "member": "m", "generation": 3, "topics": ["orders"]}
+    result = hot(said(name, version, beats, reported | {"assignment": None}), context)
+    assert result == {"group": "g", "member": "m", "generation": 3, "topics": ["orders"]}
     leaves = beats | {"member_epoch": -1}
     answer = {"error_code": 0, "member_id": "m", "member_epoch": -1}
     assert hot(said(name, version, leaves, answer), context)["generation"] == -1
 
 
 def test_streams_heartbeat() -> None:
-    asked = {"group_id": "g", "member_id": "m", "member_epoch": 2}
-    found = hot(said("StreamsGroupHeartbeat", 0, asked, {"member_id": "m", "member_epoch": 2}))
-    assert found == {"group": "g", "member": "m", "generation": 2}
+    requested = {"group_id": "g", "member_id": "m", "member_epoch": 2}
+    result = hot(said("StreamsGroupHeartbeat", 0, requested, {"member_id": "m", "member_epoch": 2}))
+    assert result == {"group": "g", "member": "m", "generation": 2}

@@ -35,9 +35,9 @@ def produce(version: int, *, response: bool = True, acks: int = -1) -> Exchange:
         {"index": 1, "error_code": 0, "base_offset": 100},
         {"index": 0, "error_code": 6, "base_offset": -1},
     ]
-    asked = {"acks": acks, "timeout_ms": 1, "topic_data": [topic(partition_data=sent)]}
+    requested = {"acks": acks, "timeout_ms": 1, "topic_data": [topic(partition_data=sent)]}
     answer = {"responses": [topic(partition_responses=came)]}
-    return said("Produce", version, asked, answer if response else None)
+    return said("Produce", version, requested, answer if response else None)
 
 
 def known() -> Context:
@@ -48,9 +48,9 @@ def known() -> Context:
 
 @pytest.mark.parametrize("version", [3, 8, 9, 12, 13])
 def test_produce(version: int) -> None:
-    found = hot(produce(version), known())
-    partitions = found.pop("partitions")
-    assert found == {
+    result = hot(produce(version), known())
+    partitions = result.pop("partitions")
+    assert result == {
         "error": "NOT_LEADER_OR_FOLLOWER",
         "error_codes": [6],
         "topics": ["orders"],
@@ -83,28 +83,31 @@ def test_produce(version: int) -> None:
 
 
 def test_produce_of_a_topic_that_nobody_knows() -> None:
-    found = hot(produce(13))
-    assert found["topics"] == [found["partitions"][0]["topic"]]
-    assert len(found["topics"][0]) == 22
+    result = hot(produce(13))
+    assert result["topics"] == [result["partitions"][0]["topic"]]
+    assert len(result["topics"][0]) == 22
 
 
 def test_produce_without_a_response() -> None:
-    found = hot(produce(9, response=False, acks=0))
-    assert (found["records"], found.get("acks")) == (3, None)  # 0 says nothing here
-    assert [one["error_code"] for one in found["partitions"]] == [None, None, None]
+    result = hot(produce(9, response=False, acks=0))
+    assert (result["records"], result.get("acks")) == (3, None)  # 0 says nothing here
+    assert [one["error_code"] for one in result["partitions"]] == [None, None, None]
 
 
 def test_a_transaction() -> None:
-    asked = {"transactional_id": "payments", "acks": -1, "timeout_ms": 1, "topic_data": []}
-    assert hot(said("Produce", 9, asked))["transactional_id"] == "payments"
+    requested = {"transactional_id": "payments", "acks": -1, "timeout_ms": 1, "topic_data": []}
+    assert hot(said("Produce", 9, requested))["transactional_id"] == "payments"
 
 
 def test_compressed_messages_of_old_do_not_say_how_many_they_are() -> None:
     old = build([Record(0, 1, None, b"a")], magic=1, compression="gzip")
     topic = {"name": "orders", "partition_data": [{"index": 0, "records": old}]}
-    found = hot(said("Produce", 2, {"acks": 1, "timeout_ms": 1, "topic_data": [topic]}))
-    assert "records" not in found
-    assert (found["partitions"][0]["records"], found["partitions"][0]["bytes"]) == (None, len(old))
+    result = hot(said("Produce", 2, {"acks": 1, "timeout_ms": 1, "topic_data": [topic]}))
+    assert "records" not in result
+    assert (result["partitions"][0]["records"], result["partitions"][0]["bytes"]) == (
+        None,
+        len(old),
+    )
 
 
 def fetch(
@@ -128,10 +131,10 @@ def fetch(
 @pytest.mark.parametrize("version", [0, 4, 7, 12, 13, 18])
 def test_fetch(version: int) -> None:
     data = records(b"a", b"b", b"c")
-    found = hot(fetch(version, 0, {3: 40, 1: 7}, {1: data, 3: None}), known())
-    assert (found["topics"], found["records"]) == (["orders"], 3)
+    result = hot(fetch(version, 0, {3: 40, 1: 7}, {1: data, 3: None}), known())
+    assert (result["topics"], result["records"]) == (["orders"], 3)
     names = ("partition", "offset", "last_offset", "high_watermark", "records", "bytes")
-    assert [tuple(one[name] for name in names) for one in found["partitions"]] == [
+    assert [tuple(one[name] for name in names) for one in result["partitions"]] == [
         (3, 40, None, 50, 0, 0),
         (1, 7, 2, 50, 3, len(data)),
     ]
@@ -151,16 +154,16 @@ def test_an_incremental_fetch_is_about_the_topics_of_its_session(version: int) -
 
 def test_a_fetch_cut_within_a_batch_counts_what_is_whole() -> None:
     data = records(b"a", b"b")
-    found = hot(fetch(12, 0, {0: 0}, {0: data + data[:70]}))
-    assert (found["records"], found["partitions"][0]["bytes"]) == (2, len(data) + 70)
+    result = hot(fetch(12, 0, {0: 0}, {0: data + data[:70]}))
+    assert (result["records"], result["partitions"][0]["bytes"]) == (2, len(data) + 70)
 
 
 def test_share_fetch() -> None:
-    asked: dict[str, Any] = {"group_id": "workers", "member_id": "m", "share_session_epoch": 0}
-    asked["topics"] = [{"topic_id": ORDERS, "partitions": [{"partition_index": 2}]}]
+    requested: dict[str, Any] = {"group_id": "workers", "member_id": "m", "share_session_epoch": 0}
+    requested["topics"] = [{"topic_id": ORDERS, "partitions": [{"partition_index": 2}]}]
     came = {"partition_index": 2, "error_code": 0, "records": records(b"a", b"b")}
     answer = {"responses": [{"topic_id": ORDERS, "partitions": [came]}]}
-    found = hot(said("ShareFetch", 1, asked, answer), known())
-    (one,) = found.pop("partitions")
+    result = hot(said("ShareFetch", 1, requested, answer), known())
+    (one,) = result.pop("partitions")
     assert (one["topic"], one["partition"], one["records"]) == ("orders", 2, 2)
-    assert found == {"topics": ["orders"], "group": "workers", "member": "m", "records": 2}
+    assert result == {"topics": ["orders"], "group": "workers", "member": "m", "records": 2}

@@ -19,8 +19,8 @@ def test_init_producer_id(version: int) -> None:
     request: dict[str, Any] = {"transactional_id": "payments", "transaction_timeout_ms": 1000}
     assert hot(said("InitProducerId", version, request, GIVEN)) == PRODUCER
     refused = {"error_code": 51, "producer_id": -1, "producer_epoch": -1}
-    found = hot(said("InitProducerId", version, request, refused))
-    assert "producer_id" not in found
+    result = hot(said("InitProducerId", version, request, refused))
+    assert "producer_id" not in result
     if version >= 3:
         request |= NUMBERS
         assert hot(said("InitProducerId", version, request))["producer_id"] == 9
@@ -32,24 +32,24 @@ def test_add_partitions_to_txn(version: int) -> None:
     results = [
         {"partition_index": n, "partition_error_code": code} for n, code in ((1, 48), (0, 0))
     ]
-    told = [{"name": "orders", "results_by_partition": results}]
+    reported = [{"name": "orders", "results_by_partition": results}]
     if version < 4:
         before = "v3_and_below_"
         request: dict[str, Any] = {before + k: v for k, v in PRODUCER.items()}
         request[before + "topics"] = topics
-        response: dict[str, Any] = {"results_by_topic_v3_and_below": told}
+        response: dict[str, Any] = {"results_by_topic_v3_and_below": reported}
     else:
         request = {"transactions": [PRODUCER | {"topics": topics}]}
-        one = {"transactional_id": "payments", "topic_results": told}
+        one = {"transactional_id": "payments", "topic_results": reported}
         response = {"results_by_transaction": [one]}
-    found = hot(said("AddPartitionsToTxn", version, request, response))
+    result = hot(said("AddPartitionsToTxn", version, request, response))
     names = ("topic", "partition", "error_code")
-    assert [tuple(one[name] for name in names) for one in found.pop("partitions")] == [
+    assert [tuple(one[name] for name in names) for one in result.pop("partitions")] == [
         ("orders", 0, 0),
         ("orders", 1, 48),
     ]
     error = {"error": "INVALID_TXN_STATE", "error_codes": [48]}
-    assert found == {"topics": ["orders"]} | PRODUCER | error
+    assert result == {"topics": ["orders"]} | PRODUCER | error
 
 
 def test_a_broker_adds_partitions_to_several_transactions() -> None:
@@ -58,21 +58,21 @@ def test_a_broker_adds_partitions_to_several_transactions() -> None:
         {"transactional_id": name, "producer_id": number, "topics": topics}
         for number, name in enumerate(("a", "b"))
     ]
-    found = hot(said("AddPartitionsToTxn", 4, {"transactions": transactions}))
-    assert len(found.pop("partitions")) == 2
-    assert found == {"topics": ["t"]}
+    result = hot(said("AddPartitionsToTxn", 4, {"transactions": transactions}))
+    assert len(result.pop("partitions")) == 2
+    assert result == {"topics": ["t"]}
 
 
 @pytest.mark.parametrize("version", range(6))
 def test_end_txn(version: int) -> None:
     answer = {"error_code": 0} | ({"producer_id": 9, "producer_epoch": 2} if version >= 5 else {})
-    found = hot(said("EndTxn", version, PRODUCER | {"committed": True}, answer))
-    assert found == PRODUCER  # that it ends, not that it goes on with
+    result = hot(said("EndTxn", version, PRODUCER | {"committed": True}, answer))
+    assert result == PRODUCER  # that it ends, not that it goes on with
 
 
 def test_add_offsets_to_txn() -> None:
-    found = hot(said("AddOffsetsToTxn", 3, {**PRODUCER, "group_id": "g"}))
-    assert found == {**PRODUCER, "group": "g"}
+    result = hot(said("AddOffsetsToTxn", 3, {**PRODUCER, "group_id": "g"}))
+    assert result == {**PRODUCER, "group": "g"}
 
 
 def test_a_marker_is_of_the_transaction_that_its_producer_had() -> None:
@@ -81,7 +81,7 @@ def test_a_marker_is_of_the_transaction_that_its_producer_had() -> None:
     context.learn(said("InitProducerId", 4, request, GIVEN))
     topics = [{"name": "orders", "partition_indexes": [3]}]
     marker = {**NUMBERS, "transaction_result": True, "topics": topics}
-    found = hot(said("WriteTxnMarkers", 1, {"markers": [marker]}), context)
-    (one,) = found.pop("partitions")
+    result = hot(said("WriteTxnMarkers", 1, {"markers": [marker]}), context)
+    (one,) = result.pop("partitions")
     assert (one["topic"], one["partition"]) == ("orders", 3)
-    assert found == {"topics": ["orders"], **PRODUCER}
+    assert result == {"topics": ["orders"], **PRODUCER}
