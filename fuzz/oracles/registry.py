@@ -33,9 +33,10 @@ ORACLES: Final[tuple[Oracle, ...]] = (
            _BROKER, others.hung, "others are still answered"),
     Oracle("fatal", "out of memory, or another fatal error in the log",
            _BROKER, logs.fatal, "no Error: what does not fit is refused"),
-    Oracle("amplified", "few bytes that make it allocate much memory (RSS, a JVM's heap)",
+    Oracle("amplified", "a small request that makes the broker allocate much memory (RSS, a JVM's "
+        "heap)",
            _BROKER, amplified.judge, "memory in proportion to the request"),
-    Oracle("costly", "few bytes that have a thread compute for seconds",
+    Oracle("costly", "a small request that keeps a thread busy for seconds",
            _BROKER, costly.judge, "time in proportion to the request"),
     Oracle("undocumented", "a decoder raised an exception that it does not document",
            _DECODER, decoders.undocumented, "the message, or an exception that is documented"),
@@ -70,7 +71,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
            _CLIENT, clients.memory, "memory in proportion to the response"),
     Oracle("client-raised", "the client raised an exception of an undocumented class",
            _CLIENT, clients.raised, "an exception of a documented class"),
-    Oracle("clients-differ", "two clients make different things of one answer",
+    Oracle("clients-differ", "two clients interpret one response differently",
            _CLIENT, partial(differs, "clients-differ"), "the same as the other client makes of it"),
 )
 # fmt: on

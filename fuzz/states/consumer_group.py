@@ -60,7 +60,7 @@ def _before(epoch: int) -> int:
 
 CONSUMER_GROUP: Final = Alphabet(
     "consumer-group",
-    "a consumer group's member (KIP-848), and a classic one that would enter",
+    "a consumer group's member (KIP-848), and a classic member that tries to join",
     (keys.CONSUMER_GROUP_HEARTBEAT,),
     _begins,
     (

@@ -65,7 +65,7 @@ _MEMBER: Final = frozenset(
 
 MEMBER: Final = ClientAlphabet(
     "classic-group",
-    "a member of a classic group, by what its coordinator answers",
+    "a member of a classic group; inputs are responses of the coordinator",
     "member",
     EVERYTHING,
     (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT),
@@ -89,7 +89,7 @@ MEMBER: Final = ClientAlphabet(
 
 STATIC: Final = MEMBER._replace(
     name="static-member",
-    description="a static member of a classic group, who may be fenced (KIP-345)",
+    description="a static member of a classic group, which may be fenced (KIP-345)",
     workload="static-member",
     input_names=(OK, "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"),
     source=f"{MEMBER.source}, KIP-345: a fenced member asks nothing more",
@@ -98,7 +98,7 @@ STATIC: Final = MEMBER._replace(
 
 PRODUCER: Final = ClientAlphabet(
     "transaction",
-    "a transactional producer, by what its coordinator and leaders answer",
+    "a transactional producer; inputs are responses of the coordinator and leaders",
     "transactions",
     FIRST_TRANSACTIONS,
     (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN, keys.PRODUCE, keys.END_TXN),
@@ -123,7 +123,7 @@ _EPOCH_OVER: Final = frozenset(("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"))
 
 CONSUMER: Final = ClientAlphabet(
     "consumer-group",
-    "a member of a consumer group (KIP-848), by what its coordinator answers",
+    "a member of a consumer group (KIP-848); inputs are responses of the coordinator",
     "consumer-member",
     EVERYTHING,
     (keys.CONSUMER_GROUP_HEARTBEAT,),
@@ -142,7 +142,7 @@ _LOADING: Final = _MOVED | {"COORDINATOR_LOAD_IN_PROGRESS"}
 
 OFFSETS: Final = ClientAlphabet(
     "offsets",
-    "a member of a classic group that commits, by what its coordinator says of offsets",
+    "a member of a classic group that commits; inputs are responses about offsets",
     "committing-member",
     EVERYTHING,
     (keys.OFFSET_FETCH, keys.OFFSET_COMMIT),

@@ -28,32 +28,31 @@ def control() -> str:
     return page(
         "HTTP API",
         f"All paths begin with the API's version, `{PREFIX}`. Every request needs the token, as "
-        "`Authorization: Bearer TOKEN`. It is served on loopback only. An error is "
-        '`{"error": "..."}` with a status of 4xx or 5xx. `/openapi.json` says all this as OpenAPI 3.1.',
+        "`Authorization: Bearer TOKEN`. The API is served on loopback only. An error is "
+        '`{"error": "..."}` with a status of 4xx or 5xx. `/openapi.json` describes the API in OpenAPI 3.1.',
         block(
             f'curl -H "Authorization: Bearer $(cat token)" http://127.0.0.1:9999{PREFIX}/status',
             "sh",
         ),
-        "A request that names another host in `Host`, or has any `Origin` but that of the page, is "
-        "refused: no web page gets at it.",
+        "The server refuses requests with another host in `Host` or another `Origin` than the page's, so "
+        "that no web page can use the API.",
         "## A proxy",
-        "`barnabas proxy --control HOST:PORT` serves it; [Steer a running proxy](../howto/control.md) "
-        "shows the commands.",
+        "`barnabas proxy --control HOST:PORT` serves these requests; [Steer a running "
+        "proxy](../howto/control.md) shows the commands.",
         _requests(live["paths"]),
         "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line for each metric.",
-        "With `--workers` or `--control` other processes, the workers, carry the connections. A worker "
-        "that does not answer within 2 s is not left out in silence. If the answer would be wrong "
-        "without it, the status is 503, the error names the worker, and the worker does not do later what "
-        "was asked for. That holds for `/connections`, `/breakpoints`, all below them, and `/log`. "
-        "`/status`, `/scenario` and the requests about rules name the worker in `missing_workers`; "
+        "With `--workers` or `--control` other processes, the workers, carry the connections. If a "
+        "worker does not answer within 2 s, `/connections`, `/breakpoints`, the paths below them and `/log` "
+        "return status 503 and an error that names the worker. The worker does not carry out the request "
+        "later. `/status`, `/scenario` and the requests about rules name the worker in `missing_workers`; "
         "`/metrics` counts it in `barnabas_missing_workers`. Its counts are those of its last answer, and "
         "it applies a change of rules when it continues.",
         "## The page",
-        "`barnabas proxy --web` and `barnabas open` serve it, too.",
+        "`barnabas proxy --web` and `barnabas open` serve these requests, too.",
         _requests(paged["paths"]),
         "## Tests",
-        "`barnabas serve-tests` serves it; [Tests in any language](../howto/any-language.md) shows "
-        "how. Behind `/tests/{test}` are, too, all requests about a proxy but `/log` and `/drain`.",
+        "`barnabas serve-tests` serves these requests; [Tests in any language](../howto/any-language.md) "
+        "shows how. Below `/tests/{test}` are also all requests about a proxy, except `/log` and `/drain`.",
         _requests(
             {
                 path: methods
@@ -62,7 +61,7 @@ def control() -> str:
             }
         ),
         "## Types",
-        "More fields may come: read them so that those which you do not know are no error.",
+        "Later versions may add fields: ignore fields that you do not know.",
         *(part for name in sorted(types) for part in _type(name, types[name])),
     )
 
@@ -73,7 +72,7 @@ def _requests(paths: Schema) -> str:
         for path, methods in paths.items()
         for method, one in methods.items()
     )
-    return table(("request", "what it does", "asked", "answer"), rows)
+    return table(("request", "what it does", "parameters, body", "response"), rows)
 
 
 def _asked(operation: Schema) -> str:

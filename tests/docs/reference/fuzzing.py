@@ -16,7 +16,7 @@ _TITLES: Final = {
     "oracle": "Oracles",
     "session": "Sessions",
     "alphabet": "Alphabets of `barnabas fuzz states`",
-    "alphabet of clients": "Alphabets of it for clients",
+    "alphabet of clients": "Alphabets of `barnabas fuzz states` for clients",
     "corpus": "Corpora",
 }
 
