@@ -125,7 +125,7 @@ async def out_of_range(broker: Broker) -> None:
         (await alter(broker, topic, (name, SET, value))).expect(error_code=REFUSED)
 
 
-@check("configs/append-again", "KIP-339", needs=CHANGES)
+@check("configs/append-again", "KIP-339", level=SHOULD, needs=CHANGES)
 async def append_again(broker: Broker) -> None:
     """APPEND of a value that the list has already changes nothing."""
     topic = await broker.topic()

@@ -71,7 +71,6 @@ async def no_record_no_epoch(broker: Broker) -> None:
     "ReplicaManager.fetchOffset; twmb/franz-go#1434",
     level=SHOULD,
     needs=NEEDS,
-    since="4.0",
 )
 async def unknown_special(broker: Broker) -> None:
     """A negative timestamp without a meaning gets UNSUPPORTED_VERSION."""
