@@ -63,7 +63,7 @@ function Stops() {
   const stops = scenario?.rules.filter(rule => /(^|\+ )breakpoint/.test(rule.what)) ?? [];
   const hand = rule => html`<span class="hand"><button aria-label=${`Next match: ${plain(rule.name)}`} title="stop at its next match, regardless of its when"
       onClick=${() => ask(() => call("POST", `${one(rule.name)}/fire`))}>Next match</button>
-    <button aria-label=${`Remove: ${plain(rule.name)}`} title="what it holds leaves" onClick=${() => ask(() => call("DELETE", one(rule.name)))}>Remove</button></span>`;
+    <button aria-label=${`Remove: ${plain(rule.name)}`} title="remove it and forward the messages that it holds" onClick=${() => ask(() => call("DELETE", one(rule.name)))}>Remove</button></span>`;
   return html`<form class="bar stop" ref=${form} onSubmit=${add} aria-label="Stop at messages">
       <label>API <input name="api" size="14" placeholder="any" spellcheck=${false}/></label>
       <label>direction <select name="direction">${["", "request", "response"].map(way => html`<option value=${way}>${way || "both"}</option>`)}</select></label>
@@ -105,7 +105,7 @@ function Message({id, now, listed, decided}) {
     <h2>${found.id} ${plain(found.api)} v${found.version} ${found.direction}</h2>
     <p>${plain(found.client_id || found.client_address)} · connection ${found.connection} · correlation id ${found.correlation_id}${
       now ? ` · waits ${seconds(now.waited_ms)}` : ""}</p>
-    ${listed && !now && html`<p class="problem" role="alert">It waits no longer: it has left, or somebody else has decided about it.</p>`}
+    ${listed && !now && html`<p class="problem" role="alert">It no longer waits: it was forwarded, or somebody else decided.</p>`}
     ${problem && html`<p class="problem" role="alert">${plain(problem)}</p>`}
     ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
     ${found.masked && html`<p class="none">Some of it is hidden here; fields that you do not change are forwarded unchanged.</p>`}
@@ -120,7 +120,7 @@ function Message({id, now, listed, decided}) {
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></fieldset>
     ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
     ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${({target: {open}}) => setHex(now => open ? now ?? spaced(found.hex) : null)}>
-      <summary>Other bytes, right or wrong</summary>
+      <summary>Other bytes, valid or not</summary>
       <textarea aria-label="Bytes of the body in hex" rows="6" spellcheck=${false} value=${hex ?? ""} onInput=${event => setHex(event.target.value)}></textarea></details>`}
   </article>`;
 }
@@ -206,6 +206,6 @@ function Done({said}) {
   const here = useRef();
   useEffect(() => here.current.focus(), [said]);
   return html`<section ref=${here} tabindex="-1" role="status" aria-label="What was done"><h2>${said.id}: ${said.what.map(plain).join(", ")}</h2>
-  ${said.scenario && html`<p class="none">The same again, to the next such message of this client: <button onClick=${() => navigator.clipboard.writeText(said.scenario)}>Copy scenario</button></p>
+  ${said.scenario && html`<p class="none">To repeat this on the next such message of this client: <button onClick=${() => navigator.clipboard.writeText(said.scenario)}>Copy scenario</button></p>
     <pre tabindex="0" role="region" aria-label="Scenario">${said.scenario.trimEnd().split("\n").map(plain).join("\n")}</pre>`}</section>`;
 }

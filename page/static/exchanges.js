@@ -11,7 +11,7 @@ import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
 // head, text, and what filters call it
 const COLUMNS = [
-  ["time", row => row.ts.slice(11, 23), "ts: when the request came, UTC"],
+  ["time", row => row.ts.slice(11, 23), "ts: when the request arrived, UTC"],
   ["client", row => row.client_id || row.client_address, "client_id, or client_address of a client without one"],
   ["conn", row => row.connection, "connection"],
   ["broker", row => row.broker ?? "", "broker"],

@@ -29,7 +29,7 @@ export function Groups() {
       ["delivery stood still ms", row => ms(row.standstill_ms), "number"],
       ["moved", row => row.moved.map(one => `${one.topic}[${one.partition}]: ${names[one.from] ?? one.from} → ${names[one.to] ?? one.to}`).join(", ")],
     ]}/>
-    <h2>Lag</h2><p class="none">From the offsets that passed here: committed ones, and ends of logs in responses. Who did not ask here is not seen.</p>
+    <h2>Lag</h2><p class="none">From committed offsets and log ends in the traffic here. Clients that connect elsewhere are not included.</p>
     <${Table} label="Lag" none="No committed offset has passed." rows=${found.lag} columns=${[
       ["partition", row => `${row.topic}[${row.partition}]`], ["committed", row => row.committed.offset, "number"], ["said by", row => row.committed.api],
       ["end", row => row.end?.offset ?? "not seen", "number"], ["lag", row => row.lag, "number"], ["end seen", row => row.end ? clock(row.end.ts) : ""],

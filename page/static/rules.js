@@ -94,7 +94,7 @@ export function Rules() {
   const did = new Map(holds.map(rule => [rule.name, rule]));
   const rows = names.map(name => ({key: name, name, did: did.get(name), would: tried.get(name)}));
   const hand = ({name, did: one}) => one && html`<span class="hand">${[
-    ["POST", "/fire", "Fire", "on its next match, whatever `when` says"], ["POST", "/release", "Release", "what it holds leaves"], ["DELETE", "", "Remove", "what it holds leaves"],
+    ["POST", "/fire", "Fire", "on its next match, regardless of `when`"], ["POST", "/release", "Release", "forward the messages that it holds"], ["DELETE", "", "Remove", "remove it and forward the messages that it holds"],
   ].map(([method, what, label, title]) => html`<button title=${title} aria-label=${`${label}: ${plain(name)}`} onClick=${() => tell(method, name, what, again)}>${label}</button>`)}</span>`;
   const loaded = draft.base !== null, changed = draft.text !== draft.base, other = found && changed && found.text !== draft.base;
   const wrong = draft.problems.length > 0;

@@ -13,7 +13,7 @@ export const Table = ({label, columns, rows, none}) => rows.length ? html`<div c
 export const problems = (found, problem) => [
   !found && !problem && html`<p class="none" role="status">Loading …</p>`,
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
-  found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are as of the last answer, and rules hold there as soon as it goes on.</p>`,
-  found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} fell out before this was opened: they are not counted here.</p>`,
-  found?.forgotten > 0 && html`<p class="none">${plural(found.forgotten, "older one")} made room for later ones.</p>`,
+  found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are from the last answer; rules take effect there when it continues.</p>`,
+  found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} were dropped before this view was opened: they are not counted here.</p>`,
+  found?.forgotten > 0 && html`<p class="none">${plural(found.forgotten, "older one")} dropped to make room for newer ones.</p>`,
 ];

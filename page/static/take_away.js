@@ -9,7 +9,7 @@ const FORMS = [
   ["pcapng", "Packets", "a pcapng file, which Wireshark reads too"],
   ["jsonl", "JSON Lines", "the lines of barnabas decode --json"],
   ["scenario", "Scenario", "what rules did to them, to be done again"],
-  ["pytest", "Test", "for pytest: asks the same, and asserts what was answered"],
+  ["pytest", "Test", "for pytest: repeats the requests and compares the responses"],
 ];
 
 export const picked = new Set();

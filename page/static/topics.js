@@ -13,5 +13,5 @@ export function Topics() {
       ["records", row => count(row.records), "number"], ["size", row => bytes(row.bytes), "number"],
       ["records/s", row => row.records_per_s.toFixed(1), "number"], ["KiB/s", row => (row.bytes_per_s / 1024).toFixed(1), "number"],
       ["refused", row => row.refused || "", "number"], ["last", row => clock(row.last)],
-    ]}/><p class="none">Rates are of the last 10 s of the traffic. Records are what batches announce: a reader gets whole batches.</p>`}</div>`;
+    ]}/><p class="none">Rates are of the last 10 s of traffic. Record counts are those of whole batches.</p>`}</div>`;
 }

@@ -213,7 +213,7 @@ async def test_the_next_match_only_and_what_leaves_by_itself() -> None:
         await page.get_by_role("button", name="1.1").click()
         await page.get_by_role("button", name="Drop it alone").wait_for()
         await page.get_by_role("button", name="Remove: stop at Metadata request").click()
-        await page.get_by_text("It waits no longer").wait_for()
+        await page.get_by_text("It no longer waits").wait_for()
         assert it.proxy.rules.rules == ()
         for _ in range(2):
             await body(reader)
