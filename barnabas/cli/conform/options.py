@@ -39,7 +39,7 @@ class ConformOptions:
         list[str],
         typer.Option(
             metavar="PATTERN[,...]",
-            help="Run only these checks: an area, a name or a glob. May be repeated.",
+            help="Run only these checks: an area, a name or a glob; repeatable.",
         ),
     ] = field(default_factory=list)
     kip: Annotated[

@@ -63,7 +63,7 @@ def _command(name: str, info: CommandInfo) -> Any:
 
 
 peers_app = typer.Typer(
-    cls=PeersGroup, no_args_is_help=True, help="Start brokers to stand behind the proxy."
+    cls=PeersGroup, no_args_is_help=True, help="Start brokers to put behind the proxy."
 )
 
 
@@ -128,7 +128,8 @@ def peers_start(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where logs stay; else they go with the brokers. Not for embedded, apache, kfake.",
+            help="The folder for logs; by default they are deleted with the brokers. "
+            "Not for embedded, apache, kfake.",
         ),
     ] = None,
     listen: Annotated[

@@ -48,7 +48,14 @@ EARLIER: Final = frozenset(("fetch.message.max.bytes",))
 """Settings of the consumer of 0.8."""
 
 OTHER_OPTIONS: Final = frozenset(
-    ("--help", "--topic", "--line", "--kafka-bootstrap-server", "--deep-iteration")
+    (
+        "--help",
+        "--topic",
+        "--line",
+        "--kafka-bootstrap-server",
+        "--barnabas-conform",
+        "--deep-iteration",
+    )
 )
 """Of every command; of the program that an example explores; a style sheet's variable; pytest's; of
 kafka-dump-log."""
