@@ -19,7 +19,9 @@ GROUP: Final = 0
 class Broker:
     """One check's view of the broker. Names of topics, groups and transactional ids are its own."""
 
-    def __init__(self, versions: Versions, prefix: str, login: Login = no_login) -> None:
+    def __init__(
+        self, versions: Versions, prefix: str, login: Login = no_login, time_ms: int = 0
+    ) -> None:
         self.versions = versions
         self.main = Connection(0, versions)
         """The first connection, to the broker under test; `run` opens it."""
@@ -27,6 +29,8 @@ class Broker:
         """Kind and name of everything that the check made: "topic", "group"."""
         self.prefix = prefix
         """Begins the names of topics, groups and transactional ids."""
+        self.time_ms = time_ms
+        """The time of the run, in ms since 1970: that of batches with a producer id."""
         self.login = login
         """Authenticates connections of which a check says nothing else."""
         self._by_address: dict[Address, Connection] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from barnabas.conform.response import Response
 from barnabas.specs.records import Batch, Record, build, read
 
 TIME_MS: Final = 1_700_000_000_000
-"""The timestamp of records whose time a check compares."""
+"""The timestamp of records, unless a check gives another."""
 
 BY_ID_PRODUCE: Final = 13
 BY_ID_FETCH: Final = 13
@@ -23,13 +22,19 @@ FETCHED: Final = "responses[0].partitions[0]"
 """The path of a partition in a Fetch response."""
 
 
-def batch(*values: str, timestamps: Sequence[int] = (), **header: Any) -> bytes:
+def batch(
+    *values: str, time_ms: int = TIME_MS, timestamps: Sequence[int] = (), **header: Any
+) -> bytes:
     """Build a record batch of text values; `header` has fields of `barnabas.specs.records.build`.
 
-    Without timestamps, the records are of now: Apache Kafka forgets producers whose last record is a day old
-    (producer.id.expiration.ms).
+    Args:
+        values: the values of the records.
+        time_ms: the time of all records. Batches with a producer id need the current time: Apache Kafka
+            forgets producers whose last record is a day old (producer.id.expiration.ms).
+        timestamps: the time of each record, in place of `time_ms`.
+        header: fields of `barnabas.specs.records.build`.
     """
-    times = timestamps or [round(time.time() * 1000)] * len(values)
+    times = timestamps or [time_ms] * len(values)
     records = [
         Record(offset, timestamp, None, value.encode())
         for offset, (timestamp, value) in enumerate(zip(times, values, strict=True))

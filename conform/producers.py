@@ -32,6 +32,7 @@ class IdempotentProducer:
         """
         data = batch(
             *values,
+            time_ms=self.broker.time_ms,
             producer_id=self.id,
             producer_epoch=self.epoch if epoch is None else epoch,
             base_sequence=sequence,

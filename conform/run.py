@@ -193,7 +193,7 @@ class Suite:
         return range(max(low, check.needs.get(check.each, 0)), high + 1)
 
     async def _steps(self, check: Check, versions: Versions, prefix: str) -> None:
-        broker = Broker(versions, prefix, self.login)
+        broker = Broker(versions, prefix, self.login, round(time.time() * 1000))
         try:
             await broker.run(check.run)
         finally:

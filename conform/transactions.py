@@ -80,6 +80,7 @@ class TransactionalProducer:
         """
         data = batch(
             *values,
+            time_ms=self.broker.time_ms,
             producer_id=self.producer_id,
             producer_epoch=self.epoch,
             base_sequence=self.sequence,

@@ -208,7 +208,14 @@ async def producers(broker: Broker) -> None:
     )
     producer_id = made.expect(error_code="NONE")["producer_id"]
     await produced(
-        broker, topic, "a", "b", producer_id=producer_id, producer_epoch=0, base_sequence=0
+        broker,
+        topic,
+        "a",
+        "b",
+        time_ms=broker.time_ms,
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=0,
     )
     response = await (await broker.leader(topic)).send(
         "DescribeProducers", topics=[{"name": topic, "partition_indexes": [0]}]

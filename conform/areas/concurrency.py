@@ -57,7 +57,9 @@ async def concurrent_duplicate(broker: Broker) -> None:
     version = await usable_version(broker, "Produce", producer.topic)
     name = await produced_topic(broker, producer.topic, version)
     connections = [await broker.leader(producer.topic, fresh=True) for _ in range(2)]
-    data = batch("a", producer_id=producer.id, producer_epoch=0, base_sequence=0)
+    data = batch(
+        "a", time_ms=broker.time_ms, producer_id=producer.id, producer_epoch=0, base_sequence=0
+    )
     for connection in connections:
         await connection.write(
             "Produce",

@@ -123,7 +123,13 @@ async def pipelined(broker: Broker) -> None:
     leader = await broker.leader(producer.topic)
     for _ in range(2):
         for sequence, value in enumerate("abcde"):
-            data = batch(value, producer_id=producer.id, producer_epoch=0, base_sequence=sequence)
+            data = batch(
+                value,
+                time_ms=broker.time_ms,
+                producer_id=producer.id,
+                producer_epoch=0,
+                base_sequence=sequence,
+            )
             await leader.write(
                 "Produce",
                 version,

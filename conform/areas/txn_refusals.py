@@ -76,6 +76,7 @@ async def produce_outside(broker: Broker) -> None:
     made = await written(broker, topic, "a", commit=None)
     data = batch(
         "b",
+        time_ms=broker.time_ms,
         producer_id=made.producer_id,
         producer_epoch=made.epoch,
         base_sequence=made.sequence,
@@ -93,6 +94,7 @@ async def produce_without_id(broker: Broker) -> None:
     (await made.add(topic)).expect(partition_error_code="NONE")
     data = batch(
         "a",
+        time_ms=broker.time_ms,
         producer_id=made.producer_id,
         producer_epoch=made.epoch,
         base_sequence=0,

@@ -14,6 +14,7 @@ import os
 import secrets
 import struct
 import sys
+import time
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -301,7 +302,9 @@ async def record(
     lines = {}
     for check in checks:
         steps: list[Step] = []
-        broker = Broker(versions, f"conform-{secrets.token_hex(4)}", login)
+        broker = Broker(
+            versions, f"conform-{secrets.token_hex(4)}", login, round(time.time() * 1000)
+        )
         try:
             async with Network(
                 (host, int(port)),
