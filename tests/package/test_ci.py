@@ -51,9 +51,9 @@ FOUND = list(commands())
 
 
 def test_every_command_has_its_options() -> None:
-    assert len(blocks("yaml")) == 2
+    assert len(blocks("yaml")) == 3
     assert len(FOUND) >= 5
-    assert {"proxy", "check", "scenario"} <= {words[0] for words in FOUND}
+    assert {"proxy", "check", "conform", "scenario"} <= {words[0] for words in FOUND}
     assert [words for words in FOUND if unknown(typer.main.get_command(app), words)] == []
 
 

@@ -62,5 +62,5 @@ def test_all_releases_are_checked() -> None:
 
 @pytest.mark.parametrize("release", ["0.9", "0.8.2", "99.0", "", "two", "4"])
 def test_a_release_that_is_not_known(release: str) -> None:
-    with pytest.raises(LookupError, match=rf"there are 0\.10\.0 to {re.escape(RELEASES[-1])}$"):
+    with pytest.raises(LookupError, match=rf"known are 0\.10\.0 to {re.escape(RELEASES[-1])}$"):
         offered(release)

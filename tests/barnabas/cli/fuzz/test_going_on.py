@@ -61,11 +61,11 @@ def test_what_a_client_asks_for_this_time_makes_no_new_campaign(
 def test_what_is_not_made_smaller_yet_is_said(campaign: Path) -> None:
     said = "not made smaller yet"
     ran = fuzz("run", campaign, "--shrink", 0, "--json")
-    assert f"1 finding {said}: the same" in ran.stderr
+    assert f"1 finding {said}: repeat" in ran.stderr
     assert ran.rows[-1]["not_shrunk"] == 1
     name = finding_of(ran)
-    assert f"  {said}: the same" in fuzz("show", name).stdout
-    assert f"- {said}: 1 finding (the same" in fuzz("report").stdout
+    assert f"  {said}: repeat" in fuzz("show", name).stdout
+    assert f"- {said}: 1 finding (repeat" in fuzz("report").stdout
     assert said not in fuzz("run", campaign).stderr
     assert said not in fuzz("show", name).stdout
     assert said not in fuzz("report").stdout

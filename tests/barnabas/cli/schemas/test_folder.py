@@ -47,7 +47,7 @@ def test_a_file_may_be_named_by_a_guid(folder: Path) -> None:
         ("7.proto", b'import "no.proto";', "no.proto"),
         ("7.avsc", b"\xff", "not UTF-8"),
         ("8.json", bytes(1 << 21), "longer than 1 MiB"),
-        ("other.avsc", b'"int"', "no schema there"),
+        ("other.avsc", b'"int"', "the folder has no schemas"),
     ],
 )
 def test_what_is_no_schema_is_said(tmp_path: Path, name: str, data: bytes, said: str) -> None:
