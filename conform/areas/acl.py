@@ -66,7 +66,7 @@ async def create_twice(broker: Broker) -> None:
 
 @check("acl/results-in-order", KIP, needs=ACLS)
 async def results_in_order(broker: Broker) -> None:
-    """Results are in the order of the request, and an invalid ACL does not hinder valid ones."""
+    """Results are in the order of the request, and an invalid ACL does not affect valid ones."""
     user = await principal(broker)
     invalid = acl(user, resource_name="")
     response = await create(broker, acl(user), invalid, acl(user, operation=WRITE))

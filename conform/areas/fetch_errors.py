@@ -136,7 +136,7 @@ async def diverging_epoch(broker: Broker) -> None:
 
 @check("fetch/foreign-replica", "ReplicaManager; KIP-903", level=INFO, needs=NEEDS)
 async def foreign_replica(broker: Broker) -> None:
-    """A Fetch of a follower that is no replica of the partition gets an error."""
+    """A Fetch of a follower that is not a replica of the partition gets an error."""
     topic = await broker.topic()
     await produced(broker, topic, "a")
     refused = await fetch(
@@ -151,7 +151,7 @@ async def foreign_replica(broker: Broker) -> None:
 
 @check("fetch/not-leader", "KIP-392; KIP-951", needs=NEEDS)
 async def not_leader(broker: Broker) -> None:
-    """A broker that is no replica of the partition answers NOT_LEADER_OR_FOLLOWER."""
+    """A broker that is not a replica of the partition answers NOT_LEADER_OR_FOLLOWER."""
     topic = await broker.topic()
     other = await other_broker(broker, topic)
     refused = await fetch(broker, topic, 0, on=other)

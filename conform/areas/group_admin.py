@@ -202,7 +202,7 @@ async def list_states(broker: Broker) -> None:
 
 @check("group/list-unknown-state", "KIP-518", level=SHOULD, needs={**LISTED, "ListGroups": 4})
 async def list_unknown_state(broker: Broker) -> None:
-    """ListGroups with a filter that is no state has no groups."""
+    """ListGroups with a filter that is not a state has no groups."""
     member = await only_member(broker, broker.name("group"))
     response = await member.connection.send(
         "ListGroups", states_filter=["NoSuchState"], types_filter=[]

@@ -53,7 +53,7 @@ async def gap(broker: Broker) -> None:
 
 @check("idempotence/overlap", "ProducerAppendInfo", needs=READ)
 async def overlap(broker: Broker) -> None:
-    """A batch that overlaps the preceding one, and is no duplicate, is refused."""
+    """A batch that overlaps the preceding one, and is not a duplicate, is refused."""
     producer = await new_producer(broker)
     await producer.sent(0, "a", "b")
     refused = await producer.send(1, "b", "c")

@@ -34,7 +34,7 @@ class Log:
 
     @property
     def values(self) -> list[str]:
-        """Return the values of records that are no markers, aborted ones included."""
+        """Return the values of records that are not markers, aborted ones included."""
         batches = [batch for batch in self.batches if not batch.is_control]
         return [(record.value or b"").decode() for batch in batches for record in batch.records()]
 

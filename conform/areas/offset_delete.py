@@ -81,7 +81,7 @@ async def not_subscribed(broker: Broker) -> None:
     needs={**MEMBERS, **NEEDS},
 )
 async def other_protocol_type(broker: Broker) -> None:
-    """Offsets of a group whose members are no consumers are kept: NON_EMPTY_GROUP."""
+    """Offsets of a group whose members are not consumers are kept: NON_EMPTY_GROUP."""
     topic = await broker.topic()
     member = await only_member(broker, broker.name("group"), protocol_type="connect")
     (await delete(broker, member.group, topic)).expect(error_code="NON_EMPTY_GROUP")

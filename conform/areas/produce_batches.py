@@ -198,7 +198,7 @@ async def compression_unknown(broker: Broker) -> None:
 
 @check("produce/garbage-compressed", "DefaultRecordBatch.iterator", needs=NEEDS)
 async def garbage_compressed(broker: Broker) -> None:
-    """A gzip batch whose data is no gzip gets an error and is not stored."""
+    """A gzip batch whose data is not gzip gets an error and is not stored."""
     topic = await broker.topic()
     refused = await produce(broker, topic, rewritten(batch("abc"), ATTRIBUTES, 1))
     refused.expect(error_code=Not("NONE"))

@@ -165,7 +165,7 @@ async def entity_unknown_type(broker: Broker) -> None:
 
 @check("quota/entity-empty", KIP, level=SHOULD, needs=QUOTAS)
 async def entity_empty(broker: Broker) -> None:
-    """A quota of no entity gets INVALID_REQUEST."""
+    """A quota without an entity gets INVALID_REQUEST."""
     response = await alter_quota(broker, {}, value=1000.0)
     response.at("entries[0]").expect(error_code="INVALID_REQUEST")
 
@@ -179,14 +179,14 @@ async def value_negative(broker: Broker) -> None:
 
 @check("quota/value-fraction", KIP, level=SHOULD, needs=QUOTAS)
 async def value_fraction(broker: Broker) -> None:
-    """A byte rate that is no whole number gets INVALID_REQUEST."""
+    """A byte rate that is not a whole number gets INVALID_REQUEST."""
     response = await alter_quota(broker, {CLIENT: broker.name("client")}, value=1.5)
     response.at("entries[0]").expect(error_code="INVALID_REQUEST")
 
 
 @check("quota/several-entities", KIP, needs=QUOTAS)
 async def several_entities(broker: Broker) -> None:
-    """An invalid entity does not hinder the quotas of others in its request."""
+    """An invalid entity does not affect the quotas of others in its request."""
     entity = {CLIENT: broker.name("client")}
     response = await alter_quota(broker, {"none-such": broker.name("client")}, entity, value=1000.0)
     for index, row in enumerate(response["entries"]):

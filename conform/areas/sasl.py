@@ -28,7 +28,7 @@ from barnabas.peers.replay.authentication import tokens_of
 SASL: Final = {"SaslHandshake": 1, "SaslAuthenticate": 0}
 
 WRONG: Final = "wrong"
-"""The password of no user."""
+"""A password that no user has."""
 
 
 async def _plain(broker: Broker) -> Connection:

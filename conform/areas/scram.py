@@ -87,7 +87,7 @@ async def delete(broker: Broker) -> None:
 
 @check("scram/several-users", KIP, needs=NEEDS)
 async def several_users(broker: Broker) -> None:
-    """An invalid credential does not hinder other users' credentials in its request."""
+    """An invalid credential does not affect other users' credentials in its request."""
     good, bad = broker.name("user"), broker.name("user")
     response = await _alter(broker, upsertion(bad, iterations=1), upsertion(good))
     errors = {row["user"]: row["error_code"] for row in response["results"]}

@@ -191,7 +191,7 @@ async def expire_unknown(broker: Broker) -> None:
 
 @check("token/renewer-type", KIP, level=SHOULD, needs=TOKENS)
 async def renewer_type(broker: Broker) -> None:
-    """A renewer that is no user gets INVALID_PRINCIPAL_TYPE."""
+    """A renewer that is not a user gets INVALID_PRINCIPAL_TYPE."""
     renewer = {"principal_type": "Group", "principal_name": broker.name("user")}
     response = await _create(broker, renewers=[renewer])
     response.expect(error_code="INVALID_PRINCIPAL_TYPE")
