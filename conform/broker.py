@@ -9,7 +9,7 @@ from barnabas.conform.connection import Connection, Versions
 from barnabas.conform.login import Login, no_login
 from barnabas.conform.operations import Address, Now, Open, Restart, Sleep, Steps
 from barnabas.conform.response import Response
-from barnabas.conform.verdicts import Skipped
+from barnabas.conform.verdicts import Skipped, Unprepared
 from barnabas.peers.replay.authentication import Credentials
 
 GROUP: Final = 0
@@ -183,9 +183,8 @@ class Broker:
         return True
 
     async def _create(self, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-        response = await self.send(
-            "CreateTopics",
-            topics=[
+        fields = {
+            "topics": [
                 {
                     "name": name,
                     "num_partitions": partitions,
@@ -194,10 +193,21 @@ class Broker:
                     "configs": [{"name": key, "value": value} for key, value in configs.items()],
                 }
             ],
-            timeout_ms=10_000,
-            validate_only=False,
-        )
-        response.at("topics[0]").expect(error_code="NONE")
+            "timeout_ms": 10_000,
+            "validate_only": False,
+        }
+        created = (await self.send("CreateTopics", **fields)).at("topics[0]")
+        if created["error_code"] == "NOT_CONTROLLER":
+            controller = await self._controller()
+            created = (await controller.send("CreateTopics", **fields)).at("topics[0]")
+        if created["error_code"] != "NONE":
+            raise Unprepared(f"no topic for the check: CreateTopics gets {created['error_code']}")
+
+    async def _controller(self) -> Connection:
+        """Return a connection to the controller: not every broker forwards requests to it."""
+        metadata = await self.metadata()
+        addresses = {row["node_id"]: (row["host"], row["port"]) for row in metadata["brokers"]}
+        return await self._connected(addresses.get(metadata["controller_id"]))
 
     async def metadata(self, *topics: str, on: Connection | None = None) -> Response:
         """Return the metadata of topics, from the broker under test or over another connection."""
@@ -215,7 +225,7 @@ class Broker:
     async def restart(self) -> None:
         """Restart the broker, and connect anew. Raises Skipped if the run has no restart command."""
         if not await Restart():
-            raise Skipped("no way to restart the broker: give --restart CMD")
+            raise Skipped("no way to restart the broker: give --restart COMMAND")
         self._by_address.clear()
         self.main = await self.connect()
 

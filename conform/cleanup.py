@@ -26,8 +26,8 @@ METRICS_CONFIGS: Final = ("metrics", "interval.ms", "match")
 DELETE: Final = 1
 """The operation that deletes a config."""
 
-GROUPS_S: Final = 20.0
-"""After this time groups are left to expire."""
+CLEANUP_S: Final = 30.0
+"""After this time, the rest is not deleted."""
 
 
 async def delete(
@@ -46,25 +46,30 @@ async def delete(
     def names(kind: str) -> list[str]:
         return [name for each, name in created if each == kind]
 
-    topics, groups = names("topic"), names("group")
-    if topics and "DeleteTopics" in versions:
-        version = min(broker.version("DeleteTopics"), NAMED)
-        await broker.send("DeleteTopics", version, topic_names=topics, timeout_ms=10_000)
-    if "DeleteGroups" in versions:
-        deadline = await Now() + GROUPS_S
-        for group in groups:
-            if await Now() < deadline:
-                await _delete_group(broker, group)
     users = names("user")
-    for deletion in (
+    deletions = (
+        _delete_topics(broker, names("topic")),
+        *(_delete_group(broker, group) for group in names("group")),
         _delete_credentials(broker, users),
         _delete_acls(broker, users),
         _delete_quotas(broker, {*users, *names("client")}),
         _delete_configs(broker, names("client-metrics")),
-    ):
+    )
+    deadline = await Now() + CLEANUP_S
+    for deletion in deletions:
+        if await Now() > deadline:
+            deletion.close()
+            continue
         with contextlib.suppress(Failed, Skipped):
             await deletion
     await broker.main.close()
+
+
+async def _delete_topics(broker: Broker, topics: Sequence[str]) -> None:
+    """Delete topics."""
+    if topics:
+        version = min(broker.version("DeleteTopics"), NAMED)
+        await broker.send("DeleteTopics", version, topic_names=topics, timeout_ms=10_000)
 
 
 async def _delete_credentials(broker: Broker, users: Sequence[str]) -> None:
@@ -115,12 +120,10 @@ async def _delete_configs(broker: Broker, names: Sequence[str]) -> None:
 
 async def _delete_group(broker: Broker, group: str) -> None:
     """Let a group's members leave, and delete it."""
-    try:
+    if "DeleteGroups" in broker.versions:
         connection = await broker.coordinator(group)
         await _remove_members(connection, group)
         await connection.send("DeleteGroups", groups_names=[group])
-    except (Failed, Skipped):
-        return
 
 
 async def _remove_members(connection: Connection, group: str) -> None:

@@ -20,6 +20,8 @@ IGNORED: Final = (
     "*message",
     "api_keys",
     "brokers",
+    "node_id",
+    "leader_id",
     "*_nodes",
     "topics.configs",
     "log_dir",

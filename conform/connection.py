@@ -46,6 +46,8 @@ class Connection:
         self.versions = versions
         self._next = 0
         self._in_flight: deque[Request] = deque()
+        self._written = b""
+        """The bytes that were written last: the evidence where no response is expected."""
 
     def version(self, api: str, oldest: int = 0, newest: int = 32767) -> int:
         """Return the newest version in a range that the broker offers.
@@ -136,6 +138,7 @@ class Connection:
 
     async def raw(self, data: bytes) -> None:
         """Send bytes as they are, with their size."""
+        self._written = data
         await Write(self.number, data)
 
     async def read(self, seconds: float = TIMEOUT_S) -> Response:
@@ -183,9 +186,11 @@ class Connection:
         try:
             frame = await Read(self.number, seconds)
         except Silence:
-            raise Failed("connection", "closed", f"open after {seconds:g} s") from None
+            received = f"open after {seconds:g} s"
+            raise Failed("connection", "closed", received, self._bytes()) from None
         if frame is not None:
-            raise Failed("connection", "closed", f"a response of {len(frame)} bytes")
+            received = f"a response of {len(frame)} bytes"
+            raise Failed("connection", "closed", received, self._bytes(frame))
 
     async def expect_silence(self, seconds: float) -> None:
         """Expect neither a response nor a close for some seconds. Raises Failed."""
@@ -194,7 +199,11 @@ class Connection:
         except Silence:
             return
         received = "connection closed" if frame is None else f"a response of {len(frame)} bytes"
-        raise Failed("connection", f"nothing for {seconds:g} s", received)
+        raise Failed("connection", f"nothing for {seconds:g} s", received, self._bytes(frame))
+
+    def _bytes(self, response: bytes | None = None) -> Evidence:
+        """Return the bytes that were written last, and what the broker sent."""
+        return Evidence("", 0, self._written[4:], response)
 
     async def close(self) -> None:
         """Close the connection."""

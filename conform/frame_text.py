@@ -31,6 +31,8 @@ def response_lines(evidence: Evidence) -> list[str]:
 
 
 def _lines(direction: Any, evidence: Evidence, frame: bytes, marked: str) -> list[str]:
+    if not evidence.api:
+        return [f"{direction}, {len(frame)} bytes", f"  {_shortened(frame.hex(' '))}"]
     head = f"{evidence.api} v{evidence.version} {direction}, {len(frame)} bytes"
     try:
         key = key_of(evidence.api)

@@ -35,8 +35,9 @@ class Login:
         if response["error_code"] == "NONE":
             return
         if response.request.api == "SaslHandshake":
-            offered = ", ".join(response["mechanisms"])
-            raise Unreachable(f"the broker offers no {self.credentials.mechanism}, but {offered}")
+            offered = ", ".join(response["mechanisms"]) or "none"
+            mechanism = self.credentials.mechanism
+            raise Unreachable(f"no SASL mechanism {mechanism}; the broker offers {offered}")
         raise Unreachable(f"not authenticated: {response['error_message']}")
 
 

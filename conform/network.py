@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import socket
 import ssl
 import struct
@@ -12,9 +13,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.captures.host_port import endpoint_text
 from barnabas.conform.operations import (
     Address,
     Close,
+    NotOwned,
     Now,
     Open,
     Operation,
@@ -28,11 +31,11 @@ from barnabas.conform.operations import (
     Write,
 )
 from barnabas.conform.traffic import CheckTraffic
-from barnabas.conform.verdicts import Evidence
+from barnabas.conform.verdicts import Evidence, Failed, Skipped
 from barnabas.peers.ownership import OPTION, is_loopback
 
-FRAME_LIMIT: Final = 128 << 20
-"""Bytes of the largest response that is read."""
+FRAME_LIMIT: Final = 32 << 20
+"""Bytes of the largest response that is read: checks run side by side, and failures keep their frames."""
 
 CONNECT_S: Final = 10.0
 
@@ -127,8 +130,8 @@ class Network:
 
     async def _open(self, address: Address) -> int:
         if not self._owned and address != self._broker and not is_loopback(address[0]):
-            raise Unreachable(
-                f"the broker advertises {address[0]}:{address[1]}, which is not this machine: "
+            raise NotOwned(
+                f"the broker advertises {endpoint_text(address)}, which is not this machine: "
                 f"if you own it, give {OPTION}"
             )
         try:
@@ -136,10 +139,8 @@ class Network:
                 reader, writer = await asyncio.open_connection(
                     *address, ssl=self._tls, limit=1 << 20
                 )
-        except (OSError, TimeoutError) as problem:
-            number = getattr(problem, "errno", None)
-            reason = os.strerror(number) if number else f"no connection within {CONNECT_S:g} s"
-            raise Unreachable(f"{address[0]}:{address[1]}: {reason}") from None
+        except (OSError, OverflowError, UnicodeError) as problem:
+            raise Unreachable(f"{endpoint_text(address)}: {_reason(problem)}") from None
         connection = len(self._streams)
         self._streams[connection] = Stream(reader, writer)
         if self._traffic is not None:
@@ -164,7 +165,7 @@ class Network:
                 head = await reader.readexactly(4)
                 size = struct.unpack(">i", head)[0]
                 if not 0 <= size <= FRAME_LIMIT:
-                    return None
+                    raise Failed("response", f"a size of 0 to {FRAME_LIMIT:,} bytes", f"{size:,}")
                 frame = await reader.readexactly(size)
         except TimeoutError:
             raise Silence from None
@@ -179,9 +180,23 @@ class Network:
         if self._traffic is not None and how != "half":
             self._traffic.closed(connection, how == "reset")
         if how == "half":
+            if not stream.writer.can_write_eof():
+                raise Skipped("a TLS connection can't be closed in one direction")
             stream.writer.write_eof()
             return
         if how == "reset":
             sock = stream.writer.get_extra_info("socket")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         stream.writer.transport.abort()
+
+
+def _reason(problem: OSError | OverflowError | UnicodeError) -> str:
+    """Return why there is no connection, in a few words."""
+    if isinstance(problem, TimeoutError):
+        return f"no connection within {CONNECT_S:g} s"
+    if isinstance(problem, ssl.SSLError):
+        return f"TLS: {problem.reason or problem}"
+    # asyncio joins the errors of several addresses, such as those of localhost, in one text
+    if number := re.search(r"\[Errno (\d+)\]", str(problem)):
+        return os.strerror(int(number[1]))
+    return getattr(problem, "strerror", None) or f"not a usable address: {problem}"

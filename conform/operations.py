@@ -35,6 +35,10 @@ class Unreachable(Exception):
     """The broker refuses connections."""
 
 
+class NotOwned(Unreachable):
+    """The broker is on another machine, and the user has not confirmed ownership."""
+
+
 @dataclass(frozen=True, slots=True)
 class Open(Operation[int]):
     """Connect, and return the connection's number. Raises Unreachable."""

@@ -74,6 +74,15 @@ class Report:
                 areas[check.area] = passed + (verdict.outcome == "pass"), total + 1
         return areas
 
+    @property
+    def mended(self) -> list[str]:
+        """Return the known failures that have passed."""
+        return [
+            name
+            for name in self.baseline
+            if name in self.verdicts and self.verdicts[name].outcome == "pass"
+        ]
+
     def outcome(self, check: Check) -> Outcome | None:
         """Return the outcome of a check, or None if it did not run."""
         verdict = self.verdicts.get(check.name)

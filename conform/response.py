@@ -46,7 +46,7 @@ class Response:
         """
         whole = self._whole(path)
         if isinstance(value_at(self.body, whole), Missing):
-            raise self.failed(path, "a value", "nothing")
+            raise self._missing(path)
         return Response(self.request, self.frame, self.body, whole, self.oddities)
 
     def whole(self) -> Response:
@@ -57,7 +57,7 @@ class Response:
         """Return a field's value, error codes by name. Raises Failed if there is none."""
         value = value_at(self.body, self._whole(path))
         if isinstance(value, Missing):
-            raise self.failed(path, "a value", "nothing")
+            raise self._missing(path)
         return value
 
     def expect(self, **fields: Any) -> Response:
@@ -71,6 +71,17 @@ class Response:
             if not matches(expected, value):
                 raise self.failed(path, shown(expected), shown(value))
         return self
+
+    def _missing(self, path: str) -> Failed:
+        """Return the failure of a field that is not there; the nearest error code may be the reason."""
+        whole = self._whole(path)
+        while whole:
+            whole = whole.rpartition(".")[0]
+            error = value_at(self.body, f"{whole}.error_code" if whole else "error_code")
+            if not isinstance(error, Missing) and error != "NONE":
+                received = f"nothing, with error code {error}"
+                return self.whole().failed(f"{whole}.error_code".lstrip("."), f"{path}", received)
+        return self.failed(path, "a value", "nothing")
 
     def failed(self, path: str, expected: str, received: str) -> Failed:
         """Return the failure of a field, for conditions of more than one field."""

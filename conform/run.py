@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from barnabas.conform.broker import Broker
@@ -16,7 +16,7 @@ from barnabas.conform.connection import Connection, Versions
 from barnabas.conform.login import Login, no_login
 from barnabas.conform.network import Network
 from barnabas.conform.operations import Open, Silence, Unreachable
-from barnabas.conform.verdicts import Failed, Skipped, Verdict
+from barnabas.conform.verdicts import Failed, Skipped, Unprepared, Verdict
 from barnabas.specs.registry import NAMES, api
 
 LONGEST_S = 60.0
@@ -62,7 +62,7 @@ class Suite:
     """Checks that ran when it went down last."""
     _probing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def run(self, checks: Sequence[Check]) -> AsyncIterator[Verdict]:
+    async def run(self, checks: Sequence[Check]) -> AsyncGenerator[Verdict]:
         """Run checks, and yield verdicts as they are reached: first side by side, then those that run alone.
 
         Raises:
@@ -175,7 +175,7 @@ class Suite:
                 packets = network.packets(failure.evidence) if failure.evidence else ()
                 reason = f"{label}{failure}"
                 return Verdict(check.name, "fail", reason, failure, packets=packets)
-            except (CannotRun, Unreachable, TimeoutError) as problem:
+            except (CannotRun, Unprepared, Unreachable, TimeoutError) as problem:
                 return Verdict(
                     check.name,
                     "error",
@@ -233,7 +233,8 @@ class Suite:
 
     async def _clean_up(self) -> None:
         """Delete the topics and groups that checks created; errors are ignored: some do not exist."""
-        with contextlib.suppress(Failed, Skipped, Unreachable, Silence):
+        # whatever goes wrong: the verdicts stand
+        with contextlib.suppress(Exception):
             async with self.network("cleanup") as network:
                 await network.run(delete(self._created, self.versions, self.login))
 

@@ -25,6 +25,7 @@ class Evidence:
     """A request and its response, as bytes without size, with the marked field."""
 
     api: str
+    """Empty: the bytes are not of one API."""
     version: int
     request: bytes
     response: bytes | None
@@ -46,6 +47,10 @@ class Failed(Exception):
 
 class Skipped(Exception):
     """The broker lacks what the check needs; the text names it."""
+
+
+class Unprepared(Exception):
+    """The broker does not create a topic that the check needs; the text has the reason."""
 
 
 @dataclass(frozen=True, slots=True)

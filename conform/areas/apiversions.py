@@ -52,7 +52,7 @@ async def ranges(broker: Broker) -> None:
         )
 
 
-@check("apiversions/same-in-all-versions", "KIP-35")
+@check("apiversions/same-in-all-versions", "KIP-35", needs={"ApiVersions": 0})
 async def same_in_all_versions(broker: Broker) -> None:
     """All versions of ApiVersions list the same versions of the same APIs."""
     oldest, newest = broker.versions["ApiVersions"]

@@ -113,11 +113,12 @@ async def topic_invalid_name(broker: Broker) -> None:
 
 @check("configs/broker", "KIP-133", needs={"DescribeConfigs": 0})
 async def broker_configs(broker: Broker) -> None:
-    """The broker describes its own configs."""
+    """The broker describes its own configs: at least one."""
     node = (await broker.metadata())["brokers[0].node_id"]
     described = await describe(broker, str(node), kind=BROKER)
     described.expect(error_code="NONE")
-    config_named(described, "log.retention.hours")
+    if not described["configs"]:
+        raise described.failed("configs", "configs of the broker", "none")
 
 
 @check(

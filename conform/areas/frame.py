@@ -76,6 +76,7 @@ async def slow_bytes(broker: Broker) -> None:
 @check("frame/two-in-one-segment", "NetworkReceive, SocketServer")
 async def two_in_one_segment(broker: Broker) -> None:
     """The broker answers two requests that arrive together, in order."""
+    broker.version("Metadata", 1, 1)
     first, second = framed(header(API_VERSIONS, 0, 0)), framed(header(METADATA, 1, 1) + NO_TOPICS)
     broker.main.expected("ApiVersions", 0, first)
     broker.main.expected("Metadata", 1, second)

@@ -91,7 +91,7 @@ async def throttle_mutes(broker: Broker) -> None:
 
 @check("quota/throttle-others", "KIP-546", needs={**QUOTAS, "Produce": 3})
 async def throttle_others(broker: Broker) -> None:
-    """A quota of a client id does not throttle other clients."""
+    """A quota of a client id throttles this client, and no other clients."""
     topic, client = await broker.topic(), broker.name("client")
     leader = await broker.leader(topic, fresh=True)
     version = await usable_version(broker, "Produce", topic)

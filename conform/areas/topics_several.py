@@ -66,6 +66,7 @@ async def create_negative_partitions(broker: Broker) -> None:
 @check("topics/create-empty-name", "Topic.validate", needs=CREATES)
 async def create_empty_name(broker: Broker) -> None:
     """A topic with an empty name gets INVALID_TOPIC_EXCEPTION."""
+    broker.created.append(("topic", ""))
     response = await create_topics(broker, {"name": ""})
     response.at("topics[0]").expect(error_code="INVALID_TOPIC_EXCEPTION")
 

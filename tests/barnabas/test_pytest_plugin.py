@@ -257,7 +257,11 @@ def test_conformance_checks_are_items_after_the_own_tests(cluster: str, tmp_path
 
 @pytest.mark.parametrize(
     ("address", "reason"),
-    [("example.com:9092", "is not this machine"), ("example:", "is not an address")],
+    [
+        ("example.com:9092", "is not this machine"),
+        ("example:", "is not an address"),
+        ("127.0.0.1:1", "can't check the broker: 127.0.0.1:1: Connection refused"),
+    ],
 )
 def test_a_broker_that_is_not_checked_is_an_error_of_usage(
     tmp_path: Path, address: str, reason: str

@@ -33,7 +33,8 @@ from barnabas.conform.expectations import CODES, path_steps
 from barnabas.conform.login import Login, no_login
 from barnabas.conform.network import Network
 from barnabas.conform.operations import Now, Operation, Read, Silence, Unreachable, Write
-from barnabas.conform.run import Suite
+from barnabas.conform.run import CannotRun, Suite
+from barnabas.conform.verdicts import Failed, Skipped, Unprepared
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.frames import decode_frame, encode_frame
 from barnabas.specs.registry import NAMES, key_of
@@ -312,6 +313,9 @@ async def record(
                 observe=partial(_note, steps),
             ) as network:
                 await network.run(broker.run(check.run))
+        except (Failed, Skipped, Unprepared, Unreachable) as problem:
+            print(f"{check.name}: not recorded: {problem}", file=sys.stderr)
+            continue
         finally:
             async with Network((host, int(port))) as network:
                 await network.run(delete(broker.created, versions, login))
@@ -343,4 +347,11 @@ def main(address: str, *patterns: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m tests.conform.recordings HOST:PORT [PATTERN...]")
+    try:
+        main(*sys.argv[1:])
+    except CannotRun as problem:
+        sys.exit(f"can't check the broker: {problem}")
+    except LookupError as problem:
+        sys.exit(f"no such check: {problem}")

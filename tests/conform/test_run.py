@@ -26,8 +26,14 @@ VERSIONS = [
 ]
 
 
+INVALID_SIZE = b"\x7f\xff\xff\xff"
+
+
 class FragileBroker:
-    """Ends at each Heartbeat. Until it has ended once, it does not answer Metadata."""
+    """Ends at each Heartbeat. Until it has ended once, it does not answer Metadata.
+
+    It answers an empty frame with an invalid size.
+    """
 
     def __init__(self) -> None:
         self.address = ("127.0.0.1", 0)
@@ -59,6 +65,9 @@ class FragileBroker:
         try:
             while True:
                 (size,) = struct.unpack(">i", await reader.readexactly(4))
+                if not size:
+                    writer.write(INVALID_SIZE)
+                    continue
                 data = await reader.readexactly(size)
                 head = request_head(data, 0, size)
                 if head.key == HEARTBEAT:
@@ -73,7 +82,7 @@ class FragileBroker:
                 writer.write(encode_frame(frame))
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             self._writers.discard(writer)
-            writer.close()
+            writer.transport.abort()
 
 
 @check("crash/cause", "none", needs={"Heartbeat": 0})
@@ -120,6 +129,19 @@ def test_without_a_restart_neither_is_blamed_and_the_rest_is_not_carried_out() -
         assert "while 2 checks ran" in found[name].reason
     assert found["crash/later"].outcome == "error"
     assert "give --restart COMMAND" in found["crash/later"].reason
+
+
+@check("size/close", "none")
+async def close(broker: Broker) -> None:
+    """The broker closes the connection after an empty frame."""
+    await broker.main.raw(bytes(4))
+    await broker.main.expect_closed()
+
+
+def test_an_invalid_size_is_not_a_closed_connection() -> None:
+    found, _ = asyncio.run(verdicts(True, close))
+    assert found["size/close"].outcome == "fail"
+    assert "received 2,147,483,647" in found["size/close"].reason
 
 
 @check("elsewhere/connects", "none")

@@ -16,8 +16,25 @@ from barnabas.conform.comparison import Transcript, contrast
 from barnabas.conform.network import Network
 from barnabas.conform.report import Report
 from barnabas.conform.run import Suite
+from barnabas.nearest import choices
 from barnabas.peers import PEERS, processes
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+
+def is_kind(text: str, owned: bool) -> bool:
+    """Return whether the other broker is a kind of `barnabas peers`, or else an address.
+
+    Raises Trouble if it is neither, or an address of another machine that is not owned.
+    """
+    kinds = [peer.name for peer in PEERS]
+    if text.partition(":")[0] in kinds:
+        return True
+    if ":" not in text:
+        raise Trouble(
+            f"--against {text}: neither HOST:PORT nor a kind of brokers{choices(text, kinds)}"
+        )
+    own_address(text, owned)
+    return False
 
 
 @contextmanager
@@ -26,7 +43,7 @@ def other_broker(text: str, owned: bool) -> Iterator[Endpoint]:
 
     It runs in a process of its own, since checks may crash it. Raises Trouble if it does not start.
     """
-    if text.partition(":")[0] not in {peer.name for peer in PEERS}:
+    if not is_kind(text, owned):
         yield own_address(text, owned)
         return
     line = [sys.executable, "-P", "-m", "barnabas", "peers", "start", text]

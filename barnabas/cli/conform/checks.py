@@ -1,20 +1,26 @@
-"""Runs the checks of `barnabas conform` behind a progress bar."""
+"""The checks of `barnabas conform`, and a run of them behind a progress bar."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from contextlib import aclosing
 from typing import Final
 
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import Endpoint
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import counting_bar
+from barnabas.conform.catalog import CHECKS
 from barnabas.conform.check import Check
 from barnabas.conform.run import CannotRun, Suite
+from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Verdict
 from barnabas.peers.ownership import OPTION, is_loopback
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+ALL: Final = (*CHECKS, *SERVED)
+"""Every check, those of the declarations last."""
 
 SLOW_S: Final = 10.0
 """After this time, a running check is named in the log."""
@@ -40,10 +46,13 @@ def run_checks(
         with counting_bar(output) as progress:
             task = progress.add_task("checks", total=len(checks))
             naming = asyncio.create_task(_name_slow(suite, output))
-            async for verdict in suite.run(checks):
-                add(verdict)
-                progress.update(task, advance=1, description=_named(suite.running))
-            naming.cancel()
+            try:
+                async with aclosing(suite.run(checks)) as verdicts:
+                    async for verdict in verdicts:
+                        add(verdict)
+                        progress.update(task, advance=1, description=_named(suite.running))
+            finally:
+                naming.cancel()
 
     try:
         asyncio.run(run())

@@ -43,14 +43,15 @@ class ConformOptions:
         ),
     ] = field(default_factory=list)
     kip: Annotated[
-        int | None, typer.Option(metavar="N", help="Run only the checks whose source is this KIP.")
+        str | None, typer.Option(metavar="N", help="Run only the checks whose source is this KIP.")
     ] = None
     list_checks: Annotated[
         bool, typer.Option("--list", help="List the checks and what each requires.")
     ] = False
-    level: Annotated[CountedLevel, typer.Option(help="Which failures make the exit code 1.")] = (
-        CountedLevel.MUST
-    )
+    level: Annotated[
+        CountedLevel,
+        typer.Option(case_sensitive=False, help="Which failures make the exit code 1."),
+    ] = CountedLevel.MUST
     baseline: Annotated[
         Path | None,
         typer.Option(

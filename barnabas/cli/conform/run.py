@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import re
-import shlex
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.conform.against import compare, other_broker
-from barnabas.cli.conform.checks import own_address, run_checks
+from barnabas.cli.conform.against import compare, is_kind, other_broker
+from barnabas.cli.conform.baseline import read_baseline
+from barnabas.cli.conform.checks import ALL, own_address, run_checks
 from barnabas.cli.conform.options import ConformOptions
+from barnabas.cli.conform.restart import restarter
 from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.tls_contexts import broker_tls
-from barnabas.conform.catalog import CHECKS, chosen
+from barnabas.conform.catalog import chosen
 from barnabas.conform.check import Check
 from barnabas.conform.comparison import Transcript
 from barnabas.conform.html_report import as_html
@@ -38,15 +35,12 @@ from barnabas.conform.report import (
     failure_lines,
     shown_outcome,
 )
-from barnabas.conform.run import CannotRun, Suite
-from barnabas.conform.served import SERVED
+from barnabas.conform.run import Suite
 from barnabas.conform.traffic import Traffic
 from barnabas.conform.verdicts import Level, Verdict
 from barnabas.nearest import did_you_mean
+from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble, os_errors
-
-ALL = (*CHECKS, *SERVED)
-"""Every check, those of the declarations last."""
 
 
 def conform(options: ConformOptions) -> int:
@@ -54,26 +48,42 @@ def conform(options: ConformOptions) -> int:
     output = Output()
     if options.target == "show":
         return _show(options.name, output)
+    if options.name is not None:
+        raise Trouble(f"unexpected {options.name!r}: to choose checks, give --only {options.name}")
     checks = _checks(options)
     if options.list_checks:
         return _list(checks, output)
     if options.target is None:
         raise Trouble("no broker: give HOST:PORT, or --list; see --help")
     target = own_address(options.target, options.own)
+    _usable_outputs(options)
+    if options.against is not None:
+        is_kind(options.against, options.own)
     report = Report(
         options.target,
         checks,
-        _baseline(options.baseline),
+        read_baseline(options.baseline),
         Level[options.level.upper()],
         options.against,
     )
     transcripts: dict[str, Transcript] = {}
     with ExitStack() as stack:
         suite = _suite(options, target, _traffic(options.capture, stack), transcripts)
-        run_checks(suite, checks, output, partial(_add, report, output))
+        try:
+            with interruptible():
+                run_checks(suite, checks, output, partial(_add, report, output))
+        except KeyboardInterrupt:
+            _write(options, report, suite)
+            _end(report, output)
+            raise
     if options.against is not None:
-        with other_broker(options.against, options.own) as address:
-            compare(address, suite, report, transcripts, output, owned=options.own)
+        try:
+            with interruptible(), other_broker(options.against, options.own) as address:
+                compare(address, suite, report, transcripts, output, owned=options.own)
+        except BaseException:
+            _write(options, report, suite)
+            _end(report, output)
+            raise
     _write(options, report, suite)
     return _end(report, output)
 
@@ -96,7 +106,7 @@ def _suite(
     """Return the run on the broker under test."""
     tls = broker_tls(options.tls)
     credentials = options.sasl.credentials()
-    restart = None if options.restart is None else _restarter(options.restart)
+    restart = None if options.restart is None else restarter(options.restart)
 
     def network(check: str) -> Network:
         part = None if traffic is None else traffic.of(check)
@@ -133,8 +143,14 @@ def _end(report: Report, output: Output) -> int:
     for check, difference in report.differing:
         for line in contrast_lines(check, difference, report):
             output.line(line)
-    for area, (passed, total) in report.by_area().items():
-        output.line(f"{area:<28} {passed:>4}/{total}")
+    counts = report.by_area()
+    for area, checks in areas_of(report.checks).items():
+        passed, total = counts.get(area, (0, 0))
+        skipped = sum(report.outcome(check) == "skipped" for check in checks)
+        more = f"  {skipped} skipped" if skipped else ""
+        output.line(f"{area:<28} {passed:>4}/{total:<4}{more}".rstrip())
+    for name in report.mended:
+        output.note(f"{name} passes now: remove it from --baseline")
     output.note(
         f"{report.target}: {report.count('pass')} passed, {report.count('fail')} failed "
         f"({len(report.failures)} counted), {report.count('skipped')} skipped, "
@@ -142,7 +158,25 @@ def _end(report: Report, output: Output) -> int:
     )
     if report.failures:
         return FINDINGS
+    if not counts:
+        output.note("no check was carried out: --html and --json have the reasons")
+        return COULD_NOT_RUN
     return COULD_NOT_RUN if report.count("error") else FINE
+
+
+def _usable_outputs(options: ConformOptions) -> None:
+    """Raise Trouble if a file of results can't be written, or is named twice: a run takes a while."""
+    paths = [
+        path
+        for path in (options.as_json, options.junit, options.html, options.capture)
+        if path is not None
+    ]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise Trouble(f"{path} is named for two results: give each a file of its own")
+        if path != options.capture:
+            with os_errors(f"can't write {path}", COULD_NOT_RUN):
+                path.open("a").close()
 
 
 def _write(options: ConformOptions, report: Report, suite: Suite) -> None:
@@ -162,6 +196,8 @@ def _write_text(path: Path, text: str) -> None:
 
 def _checks(options: ConformOptions) -> list[Check]:
     patterns = [part for text in options.only for part in text.split(",") if part]
+    if options.only and not patterns:
+        raise Trouble("--only: no area, name or glob of checks is given")
     try:
         checks = chosen(patterns, ALL)
     except LookupError as problem:
@@ -171,50 +207,14 @@ def _checks(options: ConformOptions) -> list[Check]:
         raise Trouble(f"--only {pattern}: no such check{hint}") from None
     if options.kip is None:
         return checks
-    kip = re.compile(rf"\bKIP-{options.kip}\b")
+    number = options.kip.upper().removeprefix("KIP-")
+    if not number.isdecimal():
+        raise Trouble(f"--kip {options.kip}: expected a number, e.g. 227")
+    kip = re.compile(rf"\bKIP-{number}\b")
     of_kip = [check for check in checks if any(map(kip.search, check.sources))]
     if not of_kip:
         raise Trouble(f"--kip {options.kip}: no check has this source")
     return of_kip
-
-
-def _baseline(path: Path | None) -> dict[str, str]:
-    """Read known failures: a mapping of names to reasons, or a list of names."""
-    if path is None:
-        return {}
-    try:
-        with os_errors(f"--baseline {path}"):
-            document = yaml.safe_load(path.read_text("utf-8")) or {}
-    except (UnicodeDecodeError, yaml.YAMLError):
-        raise Trouble(f"--baseline {path}: not a YAML file") from None
-    if isinstance(document, list):
-        document = dict.fromkeys(document, "")
-    if not isinstance(document, dict):
-        raise Trouble(f"--baseline {path}: expected names of checks, each with a reason")
-    known = {check.name for check in ALL}
-    for name in document:
-        if name not in known:
-            raise Trouble(f"--baseline {path}: no check {name!r}{did_you_mean(str(name), known)}")
-    return {str(name): str(reason or "") for name, reason in document.items()}
-
-
-def _restarter(command: str) -> Callable[[], Awaitable[None]]:
-    try:
-        words = shlex.split(command)
-    except ValueError as problem:
-        raise Trouble(f"--restart: {command!r} is not a command line: {problem}") from None
-    if not words:
-        raise Trouble("--restart: the command is empty")
-
-    async def restart() -> None:
-        try:
-            process = await asyncio.create_subprocess_exec(*words)
-        except OSError as problem:
-            raise CannotRun(f"--restart: {words[0]}: {problem.strerror}") from None
-        if await process.wait():
-            raise CannotRun(f"--restart ended with exit code {process.returncode}")
-
-    return restart
 
 
 def _list(checks: list[Check], output: Output) -> int:
@@ -226,9 +226,11 @@ def _list(checks: list[Check], output: Output) -> int:
 
 
 def _show(name: str | None, output: Output) -> int:
+    if name is None:
+        raise Trouble("show: give the name of a check; `barnabas conform --list` names all")
     check = next((check for check in ALL if check.name == name), None)
     if check is None:
-        hint = did_you_mean(name or "", [check.name for check in ALL])
+        hint = did_you_mean(name, [check.name for check in ALL])
         raise Trouble(f"no check {name!r}{hint or '; `barnabas conform --list` names all'}")
     output.line(f"{check.name} ({check.level.name})")
     output.line(check.what)

@@ -144,3 +144,50 @@ def test_apache_kafka_meets_all_requirements_also_through_the_proxy(tmp_path: Pa
     assert outcomes[0] == outcomes[1]
     assert len([name for name, outcome in outcomes[0].items() if outcome == "pass"]) > 600
     assert "differs metadata/" in proxied.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"\xff", "not a YAML file"),
+        (b"[" * 5000, "not a YAML file"),
+        (b"- 2001-99-99", "not a YAML file"),
+        (b"x" * (2 << 20), "longer than 1 MiB"),
+        (b"- [a]", "no check"),
+        (b"3", "expected names of checks"),
+    ],
+    ids=range(6),
+)
+def test_a_wrong_baseline_is_an_error_in_a_line(tmp_path: Path, text: bytes, reason: str) -> None:
+    (tmp_path / "known.yaml").write_bytes(text)
+    ended = run("conform", "127.0.0.1:1", "--baseline", "known.yaml", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"barnabas: --baseline known.yaml: {reason}")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "reason"),
+    [
+        (("--json", "a", "--junit", "a"), 2, "a is named for two results"),
+        (("--html", "."), 3, "can't write ."),
+        (("fetch/beyond-end",), 2, "to choose checks, give --only fetch/beyond-end"),
+        (("--only", ","), 2, "--only: no area, name or glob"),
+        (("--kip", "many"), 2, "--kip many: expected a number"),
+        (("--against", "nobody"), 2, "--against nobody: neither HOST:PORT nor a kind"),
+    ],
+)
+def test_wrong_options_are_told_before_a_check_runs(
+    bootstrap: str, tmp_path: Path, options: tuple[str, ...], code: int, reason: str
+) -> None:
+    ended = run("conform", bootstrap, *options, cwd=tmp_path)
+    assert ended.returncode == code
+    assert reason in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_run_without_a_check_that_fits_could_not_run(bootstrap: str) -> None:
+    ended = run("conform", bootstrap, "--only", "topics/create-id")
+    assert ended.returncode == 3
+    assert "no check was carried out" in ended.stderr
+    assert "1 skipped" in ended.stdout
