@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.addresses import parse_servers
+from barnabas.captures.host_port import Endpoint
 from barnabas.conform.catalog import CHECKS
 from barnabas.conform.check import MUST, Check
 from barnabas.conform.network import Network
@@ -68,7 +69,7 @@ def conformance_items(session: pytest.Session, target: str, *, owned: bool) -> l
     """Return an item for each check.
 
     Raises:
-        UsageError: The target is not an address, or on another machine and not owned.
+        UsageError: The target is not an address, does not answer, or is on another machine and not owned.
     """
     try:
         [address] = parse_servers(target)[:1]
@@ -79,9 +80,21 @@ def conformance_items(session: pytest.Session, target: str, *, owned: bool) -> l
             f"--barnabas-conform: {address[0]} is not this machine, and checks write to the broker: "
             f"if you own it, give {OPTION}"
         )
-    return [
+    try:
+        asyncio.run(_offered(address, owned))
+    except CannotRun as problem:
+        raise pytest.UsageError(f"--barnabas-conform: can't check the broker: {problem}") from None
+    items: list[pytest.Item] = [
         ConformanceItem.from_parent(
             session, name=f"conform[{check.name}]", check=check, target=target, owned=owned
         )
         for check in (*CHECKS, *SERVED)
     ]
+    report = pytest.CollectReport(session.nodeid, "passed", None, list(items))
+    session.config.hook.pytest_collectreport(report=report)  # so that pytest counts them
+    return items
+
+
+async def _offered(address: Endpoint, owned: bool) -> None:
+    """Raise CannotRun if a broker does not answer."""
+    await Suite(lambda check: Network(address, owned=owned)).offered()
