@@ -23,6 +23,10 @@ LONGEST_S = 60.0
 """How long one check may take."""
 
 
+KEPT = 1 << 20
+"""Bytes of a failure's response that are kept: hundreds of checks may fail."""
+
+
 START_S = 60.0
 """How long a broker may take to answer after a restart."""
 
@@ -173,6 +177,7 @@ class Suite:
                 return Verdict(check.name, "skipped", f"{label}{lack}")
             except Failed as failure:
                 packets = network.packets(failure.evidence) if failure.evidence else ()
+                failure.shorten(KEPT)
                 reason = f"{label}{failure}"
                 return Verdict(check.name, "fail", reason, failure, packets=packets)
             except (CannotRun, Unprepared, Unreachable, TimeoutError) as problem:

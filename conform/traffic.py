@@ -46,8 +46,8 @@ class CheckTraffic:
     traffic: Traffic
     check: str
     _flows: dict[int, FlowWriter] = field(default_factory=dict)
-    _packets: dict[bytes, int] = field(default_factory=dict)
-    """Frame without its size -> number of its last packet."""
+    _packets: dict[int, int] = field(default_factory=dict)
+    """Hash of a frame without its size -> number of its last packet."""
 
     def opened(self, connection: int, client: Endpoint, server: Endpoint) -> None:
         """Begin a connection of the check."""
@@ -57,7 +57,7 @@ class CheckTraffic:
         """Write bytes that were sent or received: one frame with its size, or any part of one."""
         if data:
             self._flows[connection].arrived(direction, data, self.traffic.clock())
-            self._packets[data[4:]] = self.traffic.writer.packets
+            self._packets[hash(data[4:])] = self.traffic.writer.packets
 
     def closed(self, connection: int, reset: bool = False) -> None:
         """End a connection."""
@@ -66,5 +66,5 @@ class CheckTraffic:
     def packets(self, evidence: Evidence) -> tuple[int, ...]:
         """Return the packet numbers of a request and its response; frames that were cut have none."""
         frames = evidence.request, evidence.response
-        numbers = (self._packets.get(frame) for frame in frames if frame is not None)
+        numbers = (self._packets.get(hash(frame)) for frame in frames if frame is not None)
         return tuple(number for number in numbers if number is not None)

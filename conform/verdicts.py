@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal
 
@@ -43,6 +43,11 @@ class Failed(Exception):
         self.expected = expected
         self.received = received
         self.evidence = evidence
+
+    def shorten(self, limit: int) -> None:
+        """Keep at most so many bytes of the response."""
+        if self.evidence is not None and self.evidence.response is not None:
+            self.evidence = replace(self.evidence, response=self.evidence.response[:limit])
 
 
 class Skipped(Exception):
