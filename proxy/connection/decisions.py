@@ -17,10 +17,11 @@ def message_of(
     direction: Direction,
     pending: Pending,
     frame: OutgoingFrame,
-    start: int,
+    body: bytes,
     acks: int | None = None,
 ) -> Message:
-    """Return the frame's message as rules see it; its body begins at offset `start` of the frame."""
+    """Return the frame's message as rules see it; its body is the end of the frame."""
+    start = len(frame.data) - len(body)
     frame.message = Message(
         direction=direction,
         key=pending.key,
@@ -31,7 +32,7 @@ def message_of(
         ordinal=state.ordinal,
         group=pending.group,
         size=len(frame.data) - 4,
-        body=frame.data[start:],
+        body=body,
         request=pending.body if direction == "response" else None,
         head=frame.data[4:start],
         correlation_id=pending.correlation_id,

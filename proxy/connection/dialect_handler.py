@@ -143,8 +143,7 @@ class DialectHandler:
     ) -> list[Decision]:
         """Return the decisions of the rules after applying their changes to the outgoing frame."""
         state = self.state
-        start = len(outgoing.data) - len(body)
-        message = message_of(state, role, pending, outgoing, start)
+        message = message_of(state, role, pending, outgoing, body)
         if state.over:
             return []
         decisions = decide(state, self.actions, outgoing, message)

@@ -164,7 +164,7 @@ class Requests:
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
-        message = message_of(state, "request", pending, outgoing, 4 + head.body, head.acks)
+        message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0

@@ -202,11 +202,10 @@ class Responses:
                 self._edit(outgoing, offset, unread, at)
                 if state.over:
                     return
+            body = outgoing.response_body
             if teaches(pending.key, pending.version):
-                state.shared.topics.add_response(
-                    pending.key, pending.version, outgoing.response_body
-                )
-            message = message_of(state, "response", pending, outgoing, offset)
+                state.shared.topics.add_response(pending.key, pending.version, body)
+            message = message_of(state, "response", pending, outgoing, body)
             decisions = decide(state, self.actions, outgoing, message)
             outgoing.rules = tuple(decision.rule for decision in decisions)
             outgoing.response_body = message.body
