@@ -64,7 +64,7 @@ def test_a_line_without_end_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("a\udcff", "no UTF-8"), ("x" * 40_000, "a name of 40000 bytes")]
+    ("name", "said"), [("a\udcff", "is not valid UTF-8"), ("x" * 40_000, "a name of 40000 bytes")]
 )
 def test_names_that_no_request_can_have_are_misuse(name: str, said: str) -> None:
     calls: tuple[Callable[[], int], ...] = (
