@@ -33,7 +33,10 @@ def _ranges(value: Any) -> Any:
         return value
     ranges = {}
     for name, versions in value.items():
-        low, high = version_range(versions) or (0, 0)
+        limits = version_range(versions)
+        if limits is None:
+            raise ValueError(f"{name}: a version or range is missing, e.g. {name}: 11")
+        low, high = limits
         # a single version is the newest that is offered, as with --max-version
         ranges[api_key(name)] = (0 if low == high else low, high)
     return ranges

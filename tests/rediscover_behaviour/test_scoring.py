@@ -42,5 +42,7 @@ def test_a_row_has_both_verdicts() -> None:
         one.name: one for one in (cell("one@1", word="fails", times=2), cell("one@2", word="fine"))
     }
     row = score(PAIR, cells).row
-    assert row == ("| one#1 | one 1 → 2 | `produce`, `slow-broker` | unexpected: fails 2 of 3 | as expected | yes |")
+    assert row == (
+        "| one#1 | one 1 → 2 | `produce`, `slow-broker` | unexpected: fails 2 of 3 | as expected | yes |"
+    )
     assert row.count("|") == HEADER[0].count("|")

@@ -1,6 +1,6 @@
 """The options of `barnabas proxy` by topic: the ten most important ones, and the others in panels.
 
-A new option is one field of a class.
+A new option is one field of a class, and its use in `job.py`.
 """
 
 from __future__ import annotations

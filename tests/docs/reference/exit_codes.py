@@ -17,12 +17,12 @@ _FINDINGS = (
     ("`grep`", "the text was not found"),
     ("`replay`", "a response differs"),
     ("`serve`", "a client sent a request that was not recorded"),
-    ("`scenario check --strict`", "a rule or a fault does nothing"),
+    ("`scenario check --strict`", "a rule or a fault can never fire"),
     ("`fuzz run`, `fuzz report`", "there is a finding"),
-    ("`fuzz replay`", "the finding was reproduced, or something else is wrong"),
+    ("`fuzz replay`", "the case fails again, as recorded or in another way"),
     ("`fuzz states`", "a state machine has a deviation"),
     ("`fuzz bisect`", "a release shows the finding"),
-    ("`clients run`, `clients rerun`", "a cell is unexpected"),
+    ("`clients run`, `clients rerun`", "a client did not behave as the table of clients expects"),
     ("`clients do`", "the client raised an error"),
 )
 
@@ -30,8 +30,8 @@ _FINDINGS = (
 def exit_codes() -> str:
     """The page."""
     rows = (
-        (FINE, "success: nothing was found"),
-        (FINDINGS, "findings: see the table below"),
+        (FINE, "success: nothing of the second table"),
+        (FINDINGS, "findings: see the second table"),
         (
             MISUSE,
             "misuse: a wrong option or scenario, a port in use, a damaged file, a file that is not a "
@@ -39,8 +39,8 @@ def exit_codes() -> str:
         ),
         (
             COULD_NOT_RUN,
-            "the command could not run: no Java, no broker, no disk space, an exception in a check of "
-            "yours, a damaged database of findings",
+            "the command could not run: no Java, no broker, no disk space, your own check raised an "
+            "exception, a damaged database of findings",
         ),
         (
             _INTERRUPTED,

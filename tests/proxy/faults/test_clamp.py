@@ -15,6 +15,7 @@ EXAMPLES = Examples(
         ({"versions": 3}, "scenario:3: versions: "),
         ({"versions": {"Fetsh": 3}}, "did you mean 'Fetch'"),
         ({"versions": {}}, "versions: must not be empty"),
+        ({"versions": {"Fetch": None}}, "Fetch: a version or range is missing, e.g. Fetch: 11"),
     ],
     unable=[(FETCH, message(), "clamp applies to ApiVersions responses")],
     applies=[
@@ -33,7 +34,7 @@ OFFERED = [
 @pytest.mark.parametrize("version", [0, 3, 4])
 @pytest.mark.parametrize(("versions", "expected"), [
     ({"Fetch": 11, "produce": "5-7", "Metadata": "20+"}, [(0, 5, 7), (1, 4, 11), (18, 0, 4)]),
-    ({"Metadata": None, "Fetch": 3}, [(0, 3, 11), (3, 0, 0), (18, 0, 4)]),
+    ({"Metadata": 0, "Fetch": 3}, [(0, 3, 11), (3, 0, 0), (18, 0, 4)]),
 ])  # fmt: skip
 def test_less_is_offered(versions: object, expected: object, version: int) -> None:
     subject = message("ApiVersions", "response", version, api_keys=OFFERED)

@@ -29,8 +29,7 @@ def test_a_folder_of_which_nothing_could_be_read_is_an_error(
         )
     assert raised.value.code == COULD_NOT_RUN
     assert str(raised.value) == (
-        f"{captures} holds no segments written by a proxy: "
-        "analyze it without --follow"
+        f"{captures} holds no segments written by a proxy: analyze it without --follow"
     )
     said = capsys.readouterr()
     assert said.out == ""

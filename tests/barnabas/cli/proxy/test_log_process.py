@@ -95,7 +95,10 @@ def test_a_reader_that_is_killed_is_started_again(
     assert passed == 30
     assert before + printed == [*range(1, 12), *range(21, 31)]
     assert lost in (9, 10), "it may have been killed before it counted the last line"
-    assert "the log's process fell behind the traffic, or crashed (its last printed exchanges may" in errors
+    assert (
+        "the log's process fell behind the traffic, or crashed (its last printed exchanges may"
+        in errors
+    )
 
 
 def test_a_proxy_that_is_killed_leaves_no_reader_behind(bootstrap: str) -> None:
