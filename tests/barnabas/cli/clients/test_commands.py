@@ -48,8 +48,8 @@ def clients(*arguments: object) -> tuple[int, str]:
 def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path: Path) -> None:
     code, said = clients("run", "--command", MINE, *SCENARIO)
     assert code == 1
-    assert re.search(r"refused +│ fails", said)
-    assert re.search(r"none +│ fine", said)
+    assert re.search(r"refused +│ unexpected: fails", said)
+    assert re.search(r"none +│ as expected", said)
     code, said = clients("show", "mine/produce/refused")
     assert code == 0
     assert "KafkaError: KafkaError{code=MSG_SIZE_TOO_LARGE" in said
@@ -58,7 +58,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     assert (tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0").is_dir()
     code, said = clients("report")
     assert code == 0
-    assert "| refused | fails |" in said.splitlines()
+    assert "| refused | unexpected: fails |" in said.splitlines()
     _, said = clients("report", "--format", "json")
     rows = list(map(json.loads, said.splitlines()))
     words = {(row["workload"], row["scenario"]): row["verdict"]["word"] for row in rows}

@@ -174,7 +174,7 @@ def test_a_collector_that_refuses_is_said_at_once_and_counted_in_the_end(bootstr
     ):
         with connect(ready["listen"]) as client:
             ask(client, 1)
-            until_said(process, f"otlp: {collector.url}/v1/traces takes no spans")
+            until_said(process, f"otlp: {collector.url}/v1/traces does not accept spans")
             collector.status = 200
             ask(client, 2)
         collector.wait(lambda: len(collector.spans) == 4)
@@ -198,7 +198,7 @@ def test_what_the_collector_did_not_take_is_a_metric(bootstrap: str) -> None:
         assert dropped(control) == 0
         with connect(ready["listen"]) as client:
             ask(client, 3)
-            until_said(process, f"otlp: {collector.url}/v1/traces takes no spans")
+            until_said(process, f"otlp: {collector.url}/v1/traces does not accept spans")
             until = time.monotonic() + PATIENCE
             while dropped(control) != 6:
                 assert time.monotonic() < until
