@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,10 @@ def test_a_signal_ends_all_and_leaves_nothing_but_the_captures_that_were_asked_f
 ) -> None:
     token, captures = tmp_path / "token", tmp_path / "made" / "captures"
     options = ("--captures", str(captures), "--token-file", str(token))
-    before = set(Path(tempfile.gettempdir()).glob("barnabas-tests-*"))
-    with started("serve-tests", *options) as (process, ready):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with started("serve-tests", *options, env=environment) as (process, ready):
         assert token.read_text().strip() == ready["token"]
         server = Server(ready["control"], ready["token"])
         test = server.begin(name="left alone")
@@ -32,7 +34,7 @@ def test_a_signal_ends_all_and_leaves_nothing_but_the_captures_that_were_asked_f
     (capture,) = captures.iterdir()
     assert capture == Path(test["capture"])
     assert capture.name == f"left_alone-{test['id']}.pcapng"
-    assert set(Path(tempfile.gettempdir()).glob("barnabas-tests-*")) == before
+    assert list(temporary.iterdir()) == []
     where, port = test["bootstrap"].split(":")
     with socket.socket() as other:
         assert other.connect_ex((where, int(port))) != 0
