@@ -86,7 +86,7 @@ def explain(offer: Offer) -> list[str]:
         f"edit: brokers' addresses are replaced by the proxy's listeners in {patched}",
         f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})"
         f"{final}",
-        f"edit: ApiVersions requests above v{offer.newest_api_versions} reach the broker as v0, and are "
-        f"answered with error {UNSUPPORTED_VERSION} and the range that is left of its own",
+        f"edit: ApiVersions requests above v{offer.newest_api_versions} reach the broker as v0; the client "
+        f"gets error {UNSUPPORTED_VERSION} and the versions of ApiVersions that it can use",
         *offer.explain(),
     ]

@@ -70,7 +70,7 @@ class Options:
             *self.masking.explain(),
             f"memory: a connection keeps at most {(COPIES * frame + 2 * queued) >> 20} MiB in each "
             f"direction (one frame of {frame >> 20} MiB, up to {COPIES} times while it is read and "
-            f"changed; {queued >> 20} MiB that wait, and their bodies); what is decoded of a message, "
-            f"and its JSON form, take at most {2 * BUDGET >> 20} MiB: larger ones are not, and "
-            f"counted; reading {self.read_size >> 10} KiB at a time from a buffer that all connections share",
+            f"changed; {queued >> 20} MiB that wait, and their bodies); the decoded fields of a message "
+            f"and their JSON take at most {2 * BUDGET >> 20} MiB: larger messages are counted, not decoded; "
+            f"all connections share a read buffer of {self.read_size >> 10} KiB",
         ]
