@@ -95,7 +95,7 @@ class Sender:
     def longest_gap(self, begin: float, end: float) -> float:
         """The most seconds between two acknowledgements of one partition in that time."""
         times = defaultdict(list)
-        for (partition, _), at in list(self.acknowledged.items()):  # the sender goes on
+        for (partition, _), at in self.acknowledged.copy().items():  # the sender goes on
             times[partition].append(at)
         pairs = (pair for each in times.values() for pair in pairwise(sorted(each)))
         return max((b - a for a, b in pairs if b > begin and a < end), default=0.0)

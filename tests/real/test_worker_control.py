@@ -104,7 +104,7 @@ def test_what_waits_in_any_of_them_is_decided_on_and_rehearsed(
         for number, do in enumerate(decisions, 1):
             it.ask("POST", f"/breakpoints/{number}.1", do)
         for gone in ("1.1", "5.1", "x"):
-            with pytest.raises(Refused, match=f"no message {gone} waits"):
+            with pytest.raises(Refused, match=f"no message {gone} is waiting"):
                 it.ask("POST", f"/breakpoints/{gone}", b"drop")
         with pytest.raises(Refused, match="generation_id"):
             it.ask("POST", "/breakpoints/4.1", b"{edit: {set: {generation_id: 1}}}")
