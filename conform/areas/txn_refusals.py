@@ -35,6 +35,13 @@ async def _add_offsets(made: TransactionalProducer, group: str) -> Response:
     )
 
 
+async def _until_marked(broker: Broker, topic: str) -> None:
+    """Wait until the marker that ends a transaction of one record is written: EndTxn does not wait for it."""
+    deadline = await Now() + 5
+    while (await fetch(broker, topic, 0))["last_stable_offset"] < 2 and await Now() < deadline:
+        await Sleep(0.1)
+
+
 @check("txn/add-unknown-id", "TransactionCoordinator", needs=NEEDS)
 async def add_unknown_id(broker: Broker) -> None:
     """AddPartitionsToTxn of an unknown transactional id gets INVALID_PRODUCER_ID_MAPPING."""
@@ -66,6 +73,7 @@ async def produce_after_end(broker: Broker) -> None:
     """Up to v11 Produce after the end of a transaction, without adding the partition again, is refused."""
     topic = await broker.topic()
     made = await written(broker, topic, "a", commit=True)
+    await _until_marked(broker, topic)
     (await made.produce(topic, "b")).expect(error_code=REFUSED)
 
 
@@ -159,9 +167,7 @@ async def aborted_before(broker: Broker) -> None:
     """A Fetch that begins after an aborted transaction does not list it."""
     topic = await broker.topic()
     await written(broker, topic, "a", commit=False)
-    deadline = await Now() + 5
-    while (await fetch(broker, topic, 0))["last_stable_offset"] < 2 and await Now() < deadline:
-        await Sleep(0.1)
+    await _until_marked(broker, topic)
     offset = await produced(broker, topic, "b")
     part = await fetch(broker, topic, offset, isolation_level=COMMITTED)
     part.expect(error_code="NONE")
