@@ -169,7 +169,7 @@ async def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
         addresses, unknown, above = (line for line in it.said if line.startswith("edit: "))
     assert [NAMES[key] for key in ADDRESS_FIELDS if NAMES[key] not in addresses] == []
     assert "unknown here" in unknown
-    assert "answered with error 35" in above
+    assert "the client gets error 35" in above
 
 
 @pytest.mark.parametrize("observed", [True, False])
