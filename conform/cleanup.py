@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from barnabas.conform.acls import acl_filter
@@ -12,7 +12,7 @@ from barnabas.conform.connection import Connection, Versions
 from barnabas.conform.consumer_members import LEAVE
 from barnabas.conform.groups import leave
 from barnabas.conform.login import Login, no_login
-from barnabas.conform.operations import Now
+from barnabas.conform.operations import Now, Steps
 from barnabas.conform.users import NUMBERS
 from barnabas.conform.verdicts import Failed, Skipped
 
@@ -46,22 +46,23 @@ async def delete(
     def names(kind: str) -> list[str]:
         return [name for each, name in created if each == kind]
 
-    users = names("user")
-    deletions = (
-        _delete_topics(broker, names("topic")),
-        *(_delete_group(broker, group) for group in names("group")),
-        _delete_credentials(broker, users),
-        _delete_acls(broker, users),
-        _delete_quotas(broker, {*users, *names("client")}),
-        _delete_configs(broker, names("client-metrics")),
-    )
+    def deletions() -> Iterator[Steps[None]]:
+        """Yield the deletions one by one: a coroutine that is made must be awaited."""
+        users = names("user")
+        yield _delete_topics(broker, names("topic"))
+        for group in names("group"):
+            yield _delete_group(broker, group)
+        yield _delete_credentials(broker, users)
+        yield _delete_acls(broker, users)
+        yield _delete_quotas(broker, {*users, *names("client")})
+        yield _delete_configs(broker, names("client-metrics"))
+
     deadline = await Now() + CLEANUP_S
-    for deletion in deletions:
-        if await Now() > deadline:
-            deletion.close()
-            continue
+    for deletion in deletions():
         with contextlib.suppress(Failed, Skipped):
             await deletion
+        if await Now() > deadline:
+            break
     await broker.main.close()
 
 
