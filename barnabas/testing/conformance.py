@@ -16,7 +16,7 @@ from barnabas.conform.report import failure_lines
 from barnabas.conform.run import CannotRun, Suite
 from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Verdict
-from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.ownership import refusal
 from barnabas.trouble import Trouble
 
 
@@ -75,11 +75,8 @@ def conformance_items(session: pytest.Session, target: str, *, owned: bool) -> l
         [address] = parse_servers(target)[:1]
     except Trouble as problem:
         raise pytest.UsageError(f"--barnabas-conform: {problem}") from None
-    if not owned and not is_loopback(address[0]):
-        raise pytest.UsageError(
-            f"--barnabas-conform: {address[0]} is not this machine, and checks write to the broker: "
-            f"if you own it, give {OPTION}"
-        )
+    if reason := refusal(address[0], "checks write to the broker", owned=owned):
+        raise pytest.UsageError(f"--barnabas-conform: {reason}")
     try:
         asyncio.run(_offered(address, owned))
     except CannotRun as problem:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from barnabas.captures.host_port import address_in
 from barnabas.fuzz.errors import Misuse
 from barnabas.nearest import choices
-from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.ownership import refusal
 from barnabas.peers.replay.authentication import MECHANISMS, Credentials, password_in
 
 if TYPE_CHECKING:
@@ -83,11 +83,8 @@ def check_own(host: str, owned: bool) -> None:
     >>> check_own("127.0.0.1", False), check_own("broker.example", True)
     (None, None)
     """
-    if not owned and not is_loopback(host):
-        raise Misuse(
-            f"{host} is not this machine, and malformed frames may damage it: if you own it, give "
-            f"{OPTION}"
-        )
+    if reason := refusal(host, "malformed frames may damage it", owned=owned):
+        raise Misuse(reason)
 
 
 def address(where: Address, *, owned: bool = False) -> BrokerTarget:

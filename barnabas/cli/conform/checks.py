@@ -16,7 +16,7 @@ from barnabas.conform.check import Check
 from barnabas.conform.run import CannotRun, Suite
 from barnabas.conform.served import SERVED
 from barnabas.conform.verdicts import Verdict
-from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.ownership import refusal
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 ALL: Final = (*CHECKS, *SERVED)
@@ -29,11 +29,8 @@ SLOW_S: Final = 10.0
 def own_address(text: str, owned: bool) -> Endpoint:
     """Return the address of a broker. Raises Trouble if it is on another machine and not owned."""
     [address] = parse_servers(text)[:1]
-    if not owned and not is_loopback(address[0]):
-        raise Trouble(
-            f"{address[0]} is not this machine, and checks write to the broker: "
-            f"if you own it, give {OPTION}"
-        )
+    if reason := refusal(address[0], "checks write to the broker", owned=owned):
+        raise Trouble(reason)
     return address
 
 

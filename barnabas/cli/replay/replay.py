@@ -25,7 +25,7 @@ from barnabas.cli.console.show import line, log_line_of
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.cli.replay.options import ReplayOptions
 from barnabas.loop import run
-from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.ownership import refusal
 from barnabas.peers.replay.authentication import Credentials, authenticate
 from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Address, LiveConnection
@@ -209,11 +209,9 @@ async def _check_topics(
 
 def _check_own(job: Replay, address: Address) -> None:
     """Raise Trouble for a broker on another machine, unless the option allows it."""
-    if not job.options.owned and not is_loopback(address[0]):
-        raise Trouble(
-            f"{endpoint_text(address)} is not this machine, and a replay writes to its target: if "
-            f"you own it, give {OPTION}"
-        )
+    consequence, name = "a replay writes to its target", endpoint_text(address)
+    if reason := refusal(address[0], consequence, owned=job.options.owned, name=name):
+        raise Trouble(reason)
 
 
 def _wanted(
