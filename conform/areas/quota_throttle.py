@@ -31,12 +31,18 @@ SIZE: Final = 4000
 @check("quota/throttle-produce", "KIP-219, KIP-546", needs={**QUOTAS, "Produce": 3})
 async def throttle_produce(broker: Broker) -> None:
     """A client that produces more than its quota gets a throttle time; its records are stored."""
-    topic, client = await broker.topic(), broker.name("client")
+    await _throttled_producer(broker, await broker.topic())
+
+
+async def _throttled_producer(broker: Broker, topic: str) -> tuple[str, int, dict[str, Any]]:
+    """Let a client produce more than its quota; return its id, and version and fields of its Produce."""
+    client = broker.name("client")
     leader = await broker.leader(topic, fresh=True)
     version = await usable_version(broker, "Produce", topic)
     await set_quota(broker, {CLIENT: client}, RATE)
     body = await produce_fields(broker, topic, {0: batch("x" * SIZE)}, version)
     await _throttled(leader, client, "Produce", version, body)
+    return client, version, body
 
 
 async def _throttled(
@@ -92,12 +98,8 @@ async def throttle_mutes(broker: Broker) -> None:
 @check("quota/throttle-others", "KIP-546", needs={**QUOTAS, "Produce": 3})
 async def throttle_others(broker: Broker) -> None:
     """A quota of a client id throttles this client, and no other clients."""
-    topic, client = await broker.topic(), broker.name("client")
-    leader = await broker.leader(topic, fresh=True)
-    version = await usable_version(broker, "Produce", topic)
-    await set_quota(broker, {CLIENT: client}, RATE)
-    body = await produce_fields(broker, topic, {0: batch("x" * SIZE)}, version)
-    await _throttled(leader, client, "Produce", version, body)
+    topic = await broker.topic()
+    client, version, body = await _throttled_producer(broker, topic)
     connection = await broker.leader(topic, fresh=True)
     response = await send_as(connection, f"{client}-other", "Produce", version, **body)
     response.expect(throttle_time_ms=0)

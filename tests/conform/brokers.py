@@ -10,11 +10,12 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from barnabas.conform.catalog import CHECKS
+from tests.docs.reference.markdown import table
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "brokers.md"
 APACHE: Final = "apache-"
@@ -102,12 +103,6 @@ def title(name: str) -> str:
     """
     words = name.replace("librdkafka-mock", "librdkafka's mock").replace(APACHE, "Apache ", 1)
     return re.sub(r"-(?=\w+(\.|$))", " ", words)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def written(page: str, name: str, text: str) -> str:

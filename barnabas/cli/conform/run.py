@@ -19,6 +19,7 @@ from barnabas.cli.conform.checks import ALL, own_address, run_checks
 from barnabas.cli.conform.options import ConformOptions
 from barnabas.cli.conform.restart import restarter
 from barnabas.cli.console.output import Output
+from barnabas.cli.proxy.option_conflicts import refuse_overwriting
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.conform.catalog import chosen
 from barnabas.conform.check import Check
@@ -72,18 +73,18 @@ def conform(options: ConformOptions) -> int:
         try:
             with interruptible():
                 run_checks(suite, checks, output, partial(_add, report, output))
-        except KeyboardInterrupt:
-            _write(options, report, suite)
-            _end(report, output)
-            raise
-    if options.against is not None:
-        try:
-            with interruptible(), other_broker(options.against, options.own) as address:
-                compare(address, suite, report, transcripts, output, owned=options.own)
+                if options.against is not None:
+                    with other_broker(options.against, options.own) as address:
+                        compare(address, suite, report, transcripts, output, owned=options.own)
         except BaseException:
-            _write(options, report, suite)
-            _end(report, output)
+            if report.verdicts:
+                _finish(options, report, suite, output)
             raise
+    return _finish(options, report, suite, output)
+
+
+def _finish(options: ConformOptions, report: Report, suite: Suite, output: Output) -> int:
+    """Write and print the results, and return the exit code."""
     _write(options, report, suite)
     return _end(report, output)
 
@@ -165,16 +166,12 @@ def _end(report: Report, output: Output) -> int:
 
 
 def _usable_outputs(options: ConformOptions) -> None:
-    """Raise Trouble if a file of results can't be written, or is named twice: a run takes a while."""
-    paths = [
-        path
-        for path in (options.as_json, options.junit, options.html, options.capture)
-        if path is not None
-    ]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise Trouble(f"{path} is named for two results: give each a file of its own")
-        if path != options.capture:
+    """Raise Trouble if a file of results can't be written, or has another use: a run takes a while."""
+    results = {"--json": options.as_json, "--junit": options.junit, "--html": options.html}
+    written = {**results, "--capture": options.capture}
+    refuse_overwriting(written, {"--baseline": options.baseline})
+    for path in results.values():
+        if path is not None:
             with os_errors(f"can't write {path}", COULD_NOT_RUN):
                 path.open("a").close()
 

@@ -169,7 +169,7 @@ def test_a_wrong_baseline_is_an_error_in_a_line(tmp_path: Path, text: bytes, rea
 @pytest.mark.parametrize(
     ("options", "code", "reason"),
     [
-        (("--json", "a", "--junit", "a"), 2, "a is named for two results"),
+        (("--json", "a", "--junit", "a"), 2, "--json a would overwrite the file of --junit"),
         (("--html", "."), 3, "can't write ."),
         (("fetch/beyond-end",), 2, "to choose checks, give --only fetch/beyond-end"),
         (("--only", ","), 2, "--only: no area, name or glob"),
