@@ -11,6 +11,7 @@ from typing import Any
 from barnabas.conform.check import Check
 from barnabas.conform.comparison import Contrast
 from barnabas.conform.frame_text import request_lines, response_lines
+from barnabas.conform.sources import source_link
 from barnabas.conform.verdicts import Level, Outcome, Verdict
 from barnabas.xml_text import xml_text
 
@@ -162,7 +163,8 @@ def failure_lines(check: Check, verdict: Verdict, target: str) -> list[str]:
             lines += [f"    {line}" for line in frame]
     if verdict.packets:
         lines.append(f"  packets: {', '.join(map(str, verdict.packets))} of the capture")
-    lines.append(f"  source: {'; '.join(check.sources)}")
+    for source in check.sources:
+        lines.append(f"  source: {source} {source_link(source)}".rstrip())
     lines.append(f"  repeat: barnabas conform {target} --only {check.name}")
     return lines
 

@@ -37,6 +37,7 @@ def test_a_broker_with_faults_fails_the_run(bootstrap: str, tmp_path: Path) -> N
     assert "fail  produce/bad-crc (MUST): " in ended.stdout
     assert "→         error_code: 0 (NONE)" in ended.stdout
     assert f"repeat: barnabas conform {bootstrap} --only produce/bad-crc" in ended.stdout
+    assert "source: DefaultRecordBatch.ensureValid https://github.com/search?" in ended.stdout
     document = json.loads((tmp_path / "c.json").read_text())
     by_name = {row["name"]: row for row in document["checks"]}
     assert by_name["frame/unknown-api-key"]["outcome"] == "pass"
