@@ -35,9 +35,6 @@ VALUES = numbers(60)
 END = 10
 """The reported end of the old epoch."""
 
-AGAIN = VALUES[:20] + VALUES[END:]
-"""The records of a consumer that continues at that end after 20 records."""
-
 
 @pytest.fixture(scope="module")
 def java_errors() -> Iterator[ErrorClient]:
@@ -62,6 +59,15 @@ def send_to_reader(proxy: Harness, cluster: ApacheCluster, topic: str) -> None:
     """Send one record after the other, so that each is read before the next one comes."""
     until(lambda: expect.of_api(proxy, "Fetch"), "somebody reads")
     send(cluster.bootstrap, topic, VALUES, seconds=2)
+
+
+def again_from_the_end(values: list[bytes]) -> bool:
+    """Return whether these are the first records, and then all from the reported end on.
+
+    A client may discard records that it has received and not delivered.
+    """
+    delivered = len(values) - len(VALUES[END:])
+    return END < delivered < len(VALUES) and values == VALUES[:delivered] + VALUES[END:]
 
 
 def truncated(proxy: Harness) -> None:
@@ -95,10 +101,10 @@ def test_librdkafka_continues_at_the_end_of_the_epoch_or_says_that_it_may_not(
     truncated(proxy)
     if policy == "earliest":
         assert received.errors == []
-        assert received.values == AGAIN
+        assert again_from_the_end(received.values)
     else:
         assert received.errors == ["_AUTO_OFFSET_RESET"]
-        assert received.values == VALUES[:20]
+        assert received.values == VALUES[: len(received.values)]
     assert read_log(cluster.bootstrap, topic) == {0: VALUES}
 
 
@@ -116,7 +122,9 @@ def test_java_continues_at_the_end_of_the_epoch_or_throws(
         )
     truncated(proxy)
     if policy == "earliest":
-        assert (read.problems, read.values) == ([], AGAIN)
+        assert read.problems == []
+        assert again_from_the_end(read.values)
     else:
-        assert (read.problems, read.values) == (["LogTruncationException"], VALUES[:20])
+        assert read.problems == ["LogTruncationException"]
+        assert read.values == VALUES[: len(read.values)]
     assert read_log(cluster.bootstrap, topic) == {0: VALUES}
