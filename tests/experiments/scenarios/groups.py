@@ -95,6 +95,10 @@ class Member:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Close the consumer, and wait until that is done."""
         self._leave.set()
         self._thread.join()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,8 +26,19 @@ class Delivered:
     """Of each acknowledgement, in order: "", or the error's name."""
 
 
-def read(bootstrap: str, topic: str, *, commit: bool) -> Delivered:
-    """Read until an acknowledgement succeeds; they go with the next fetch, or are committed."""
+def acknowledged(delivered: Delivered) -> bool:
+    """Return whether an acknowledgement has succeeded."""
+    return "" in delivered.acknowledged
+
+
+def read(
+    bootstrap: str,
+    topic: str,
+    *,
+    commit: bool,
+    done: Callable[[Delivered], bool] = acknowledged,
+) -> Delivered:
+    """Read until `done`; acknowledgements go with the next fetch, or are committed."""
     found = Delivered()
 
     def told(_: object, problem: KafkaException | None) -> None:
@@ -37,7 +49,7 @@ def read(bootstrap: str, topic: str, *, commit: bool) -> Delivered:
         consumer.set_acknowledgement_commit_callback(told)
         consumer.subscribe([topic])
         deadline = time.monotonic() + SOON
-        while "" not in found.acknowledged:
+        while not done(found):
             assert time.monotonic() < deadline, found
             messages = list(consumer.poll(0.2))
             found.offsets += [one.offset() or 0 for one in messages]
