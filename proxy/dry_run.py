@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from barnabas.captures.kafka.context.sessions import KEYS as SESSION_KEYS
+from barnabas.captures.kafka.context.sessions import Sessions
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
@@ -80,7 +82,7 @@ def dry_run(
         topics: Names of topics by id.
         reading: How rules decode keys and values of records.
     """
-    rules, ordinals = Rules(scenario), Ordinals()
+    rules, ordinals, sessions = Rules(scenario), Ordinals(), Sessions()
     tracks: dict[int, _Track] = {}
     matches: dict[str, set[int]] = {rule.name: set() for rule in rules.rules}
     fires: dict[str, set[int]] = {rule.name: set() for rule in rules.rules}
@@ -95,10 +97,12 @@ def dry_run(
         candidates = track.candidates.of(
             direction, exchange.key, exchange.version, exchange.client_id
         )
+        if direction == "response" and exchange.key in SESSION_KEYS:
+            sessions.learn(exchange)
         if not candidates or number in lost:
             continue
         before = [rule.matched for rule in candidates]
-        message = past_message(exchange, direction, track.ordinal, topics, reading)
+        message = past_message(exchange, direction, track.ordinal, topics, reading, sessions)
         for decision in rules.decide(candidates, message, track.counts):
             fires[decision.rule].add(number)
             if direction == "request" and any(isinstance(e, FINAL) for e in decision.effects):

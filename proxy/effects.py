@@ -173,6 +173,18 @@ class Answer(NamedTuple):
         return f"answer with {plural(len(self.body), 'byte')}"
 
 
+class Amend(NamedTuple):
+    """The request reaches the broker; its response is changed before rules about responses see it."""
+
+    change: Callable[[bytes], bytes]
+    """Returns the new body for the body of the broker's response. Raises proxy.matching.message.Unable."""
+    what: str
+    """A description of the change."""
+
+    def __str__(self) -> str:
+        return self.what
+
+
 class LoseReply(NamedTuple):
     """The request reaches the broker; when its response arrives, it is lost and both sides are closed."""
 
@@ -283,8 +295,8 @@ class Silence(NamedTuple):
 
 
 Effect = (
-    Wait | Aside | Halt | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
-    | Repeat | Insert | Schedule | Pieces | Stall | Partition | Reject | Silence
+    Wait | Aside | Halt | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | Amend
+    | LoseReply | Repeat | Insert | Schedule | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 
 EFFECTS: Final = get_args(Effect)

@@ -8,7 +8,7 @@ that names its topic, by name or id, or in a structure below it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.specs.frames import Direction
@@ -16,6 +16,7 @@ from barnabas.specs.keys import (
     ALTER_PARTITION_REASSIGNMENTS,
     CREATE_PARTITIONS,
     DELETE_TOPICS,
+    FIND_COORDINATOR,
     PRODUCE,
 )
 from barnabas.specs.layout import Layout, LocatedSlot, Slot
@@ -194,3 +195,73 @@ def _index_locations(
 def _is_index(slot: Slot) -> bool:
     names = SINGLE if slot.node.element is None else SEVERAL
     return slot.node.inner.kind == "int32" and slot.name in names
+
+
+FieldEntity = Literal[
+    "topic",
+    "topic_id",
+    "partition",
+    "group",
+    "transactional_id",
+    "producer_id",
+    "member",
+    "instance",
+    "resource",
+    "resource_type",
+    "config",
+    "principal",
+    "coordinator",
+    "records",
+]
+"""The kind of thing that a field identifies; `coordinator` is a group or a transactional id, by `key_type`;
+`records` are of a producer."""
+
+_BY_NAME: Final[Mapping[str, FieldEntity]] = {
+    ID: "topic_id",
+    "producer_id": "producer_id",
+    "v3_and_below_producer_id": "producer_id",
+    "member_id": "member",
+    "group_instance_id": "instance",
+    "instance_id": "instance",
+    "resource_name": "resource",
+    "resource_name_filter": "resource",
+    "resource_type": "resource_type",
+    "resource_type_filter": "resource_type",
+    "config_name": "config",
+    "configuration_keys": "config",
+    "principal": "principal",
+    "principal_filter": "principal",
+    "records": "records",
+}
+"""Names of fields that identify such a thing in every message."""
+
+CONFIGS: Final = "configs"
+"""An array of structures whose field `name` is a config's name."""
+
+
+@functools.cache
+def entity_fields(
+    key: int, direction: Direction, version: int
+) -> Mapping[tuple[str, ...], FieldEntity]:
+    """Return the fields that identify something, by their path.
+
+    >>> entity_fields(8, "response", 8)
+    {('topics', 'name'): 'topic', ('topics', 'partitions', 'partition_index'): 'partition'}
+    """
+    found: dict[tuple[str, ...], FieldEntity] = {}
+    indexes = {(*each.topic, *each.below) for each in partition_places(key, direction, version)}
+    for located in api(key).message(direction).layout(version).walk():
+        path = located.path
+        if path in indexes:
+            found[path] = "partition"
+        elif key == FIND_COORDINATOR and path[-1] in ("key", "coordinator_keys"):
+            found[path] = "coordinator"
+        elif path[-2:] == (CONFIGS, "name"):
+            found[path] = "config"
+        elif path[-1] in _BY_NAME:
+            found[path] = _BY_NAME[path[-1]]
+        else:
+            entity = next((each for each in NAMES if _is_name_of(each, key, located)), None)
+            if entity is not None:
+                found[path] = entity
+    return found

@@ -125,6 +125,7 @@ class Breakpoints:
                 self._note_removal(direction, frame, ANSWERED, decision)
                 self.dispatch.own_reply(frame, effect.body)
                 self._set_bytes(direction, frame, b"")
+        self.dispatch.amend_reply(frame, [decision])
         if direction == "response":
             frame.response_body = message.body
         elif frame.data:

@@ -11,7 +11,18 @@ from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame, comment_on
 from barnabas.proxy.connection.send_queue import HeldFrame
 from barnabas.proxy.connection.state import Phase, Reply, State
-from barnabas.proxy.effects import Answer, Aside, Effect, Halt, HangUp, Insert, Lose, Shuffle, Wait
+from barnabas.proxy.effects import (
+    Amend,
+    Answer,
+    Aside,
+    Effect,
+    Halt,
+    HangUp,
+    Insert,
+    Lose,
+    Shuffle,
+    Wait,
+)
 from barnabas.proxy.rules.merged_effects import MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
@@ -39,6 +50,7 @@ class Dispatch:
             self.actions.cut("request", at, comment | comment_on(decisions))
             self.own_reply(frame, answer.body)
             frame.data, ends_at = b"", None
+        self.amend_reply(frame, decisions)
         order = self.state.order
         asides = [each for each in _effects(decisions) if isinstance(each, Aside | Shuffle)]
         if all(effect.restore for effect in asides):
@@ -58,6 +70,17 @@ class Dispatch:
             self.state.retained_bytes += len(body)
         else:
             frame.pending.note = "taken out by a rule"
+
+    def amend_reply(self, frame: OutgoingFrame, decisions: Sequence[Decision]) -> None:
+        """Note the changes that rules make to the response to a request."""
+        amends = tuple(
+            (decision.rule, effect)
+            for decision in decisions
+            for effect in decision.effects
+            if isinstance(effect, Amend)
+        )
+        if amends and frame.pending is not None and frame.awaited:
+            self.state.reply(frame.pending).amends += amends
 
     def _in_flight(self) -> Iterator[Pending]:
         yield from self.state.pairing.waiting

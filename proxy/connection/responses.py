@@ -21,6 +21,7 @@ from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body, unsupported_version
 from barnabas.proxy.matching.contents import is_declared
+from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.rules.plan import code, skimmable
 from barnabas.proxy.rules.prefix_cache import unmatched_sizes
 from barnabas.proxy.rules.rules import Decision
@@ -202,6 +203,9 @@ class Responses:
                 self._edit(outgoing, offset, unread, at)
                 if state.over:
                     return
+            if ordinal >= 0 and state.plan.follows_session(pending.key):
+                state.shared.learn_session(pending, state.broker, outgoing.response_body)
+            self._amend(outgoing, offset, at)
             body = outgoing.response_body
             if teaches(pending.key, pending.version):
                 state.shared.topics.add_response(pending.key, pending.version, body)
@@ -210,6 +214,31 @@ class Responses:
             outgoing.rules = tuple(decision.rule for decision in decisions)
             outgoing.response_body = message.body
         self.dispatch.response(outgoing, decisions, now, at)
+
+    def _amend(self, outgoing: OutgoingFrame, offset: int, at: int) -> None:
+        """Change the outgoing frame as rules decided when its request arrived; the latest rule comes first.
+
+        A later rule has seen the request as earlier rules have changed it.
+        """
+        reply = None if outgoing.pending is None else self.state.replies.get(outgoing.pending)
+        for name, amend in reversed(() if reply is None else reply.amends):
+            assert outgoing.response_body is not None  # noqa: S101
+            try:
+                changed = amend.change(outgoing.response_body)
+            except Unable as problem:
+                reason = str(problem) if self.state.plan.quotes else problem.place
+                text = f"{amend.what} could not be done: {reason}; the response passes without it"
+                self.actions.say(f"rule {name!r}: {text}")
+                self.actions.flag("response", outgoing.ordinal, at, text)
+                continue
+            self._set_body(outgoing, offset, changed)
+            outgoing.changed += (amend.what,)
+
+    def _set_body(self, outgoing: OutgoingFrame, offset: int, body: bytes) -> None:
+        """Replace the body of an outgoing response, which begins at an offset of the frame."""
+        head = outgoing.data[4:offset]
+        outgoing.data = _SIZE.pack(len(head) + len(body)) + head + body
+        outgoing.response_body = body
 
     def _edit(
         self, outgoing: OutgoingFrame, offset: int, unread: Malformed | None, at: int
@@ -244,9 +273,7 @@ class Responses:
             self._withhold(outgoing, str(problem), at)
             return
         if changed is not None:
-            head = outgoing.data[4:offset]
-            outgoing.data = _SIZE.pack(len(head) + len(changed)) + head + changed
-            outgoing.response_body = changed
+            self._set_body(outgoing, offset, changed)
             outgoing.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
 
     def _send_tail(self, tail: ResponseTail, data: bytes, ordinal: int, now: int, at: int) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
+from barnabas.captures.kafka.context.sessions import Sessions
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.connection.send_queue import HeldFrame
@@ -24,7 +27,8 @@ class SharedState:
     """The state that all connections of a proxy share; a connection is known by its number.
 
     It has the frames that wait for messages of other connections, the partitions between clients and brokers,
-    the names of topics, and the number of connections that each client made to a broker.
+    the names of topics, the sessions of consumers, and the number of connections that each client made to a
+    broker.
     """
 
     def __init__(
@@ -46,8 +50,27 @@ class SharedState:
         """The names of topics by id, from all responses so far."""
         self.reading = reading or Values()
         """How rules decode keys and values of records."""
+        self.sessions = Sessions()
+        """The fetch and share sessions, as far as rules need them."""
         self.unresolved = UnresolvedTopics()
         """The topic ids whose names rules lack."""
+
+    def learn_session(self, pending: Pending, broker: int | None, response: bytes | None) -> None:
+        """Learn from a request and its response which partitions a session has."""
+        exchange = Exchange(
+            pending.arrived,
+            0,
+            "",
+            pending.client_id,
+            broker,
+            pending.key,
+            pending.version,
+            pending.correlation_id,
+            pending.size,
+            request_body=pending.body,
+            response_body=response,
+        )
+        self.sessions.learn(exchange)
 
     def ordinal(self, client_id: str | None, broker: int | None) -> int:
         """Return the ordinal of a new connection among that client's to that broker, from 0."""

@@ -15,6 +15,7 @@ from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import FindListener
+from barnabas.proxy.effects import Amend
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.plan import Plan
 from barnabas.proxy.rules.prefix_cache import KnownPrefix
@@ -81,6 +82,8 @@ class Reply:
     """The rule that loses the response."""
     body: bytes | None = None
     """The body of the proxy's own response: the request does not reach the broker."""
+    amends: tuple[tuple[str, Amend], ...] = ()
+    """The changes of the response, each with its rule, in the order in which the rules fired."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from barnabas.captures.kafka.context.id_names import TOPIC, id_fields_without_names
 from barnabas.captures.kafka.context.name_completion import complete
+from barnabas.captures.kafka.context.sessions import Sessions
 from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
@@ -109,6 +110,8 @@ class Message:
     """Descriptions of the changes by rules."""
     topics: Mapping[uuid.UUID, str] = field(default_factory=dict, repr=False, compare=False)
     """The known names of topics by id; they complete the fields."""
+    sessions: Sessions | None = field(default=None, repr=False, compare=False)
+    """The fetch and share sessions; None if the message is of no session."""
     reading: Values = field(default_factory=Values, repr=False, compare=False)
     """How the keys and values of the records are decoded."""
     quotes: bool = True

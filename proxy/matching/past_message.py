@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
+from barnabas.captures.kafka.context.sessions import KEYS, Sessions
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.message import Message
@@ -22,6 +23,7 @@ def past_message(
     ordinal: int = 0,
     topics: Mapping[uuid.UUID, str] | None = None,
     reading: Values | None = None,
+    sessions: Sessions | None = None,
 ) -> Message:
     """Return the request or the response of an exchange as it arrived.
 
@@ -34,6 +36,7 @@ def past_message(
         ordinal: The ordinal of the connection among that client's to that broker.
         topics: Names of topics by id.
         reading: How keys and values of records are decoded.
+        sessions: The fetch and share sessions before the exchange.
     """
     body = exchange.body(direction)
     if direction == "response" and exchange.rules and exchange.response_came is not None:
@@ -60,6 +63,7 @@ def past_message(
         acks=_acks(head + (body or b"")) if direction == "request" else None,
         listener=lambda _: ("", 0),
         topics=topics or {},
+        sessions=sessions if exchange.key in KEYS else None,
         reading=reading or Values(),
         too_large="" if complete else NOT_KEPT,
     )

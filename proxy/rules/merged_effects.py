@@ -63,7 +63,8 @@ NO_EFFECTS: Final = MergedEffects()
 def merge(decisions: Sequence[Decision]) -> MergedEffects:
     """Merge the effects of all decisions about a frame.
 
-    `Become` and `Answer` are not in the result: the message has changed or been answered before.
+    `Become`, `Answer` and `Amend` are not in the result: the message has changed or been answered before, and
+    the response is changed when it arrives.
 
     >>> merged = merge([Decision("r", (effects.Wait(5), effects.HangUp()), ())])
     >>> merged.times, merged.hang_up

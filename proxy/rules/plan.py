@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from barnabas.captures.kafka.context.sessions import KEYS as SESSION_KEYS
 from barnabas.proxy.edits.edits import needs_body
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.matching.contents import is_declared
@@ -66,10 +67,14 @@ class Plan:
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
     def asks(self, key: int, version: int) -> bool:
-        """Return whether a rule about the response needs the body of such a request."""
-        return any(
+        """Return whether the body of such a request is needed when its response arrives."""
+        return self.follows_session(key) or any(
             match.key_matches("response", key, version) for match in self.rules.needs_request
         )
+
+    def follows_session(self, key: int) -> bool:
+        """Return whether the messages of an API change a session of which a rule needs the partitions."""
+        return self.rules.needs_sessions and key in SESSION_KEYS
 
     def whole(self, direction: Direction, key: int, version: int) -> bool:
         """Return whether every such message must be whole before it leaves, whatever rules decide."""
@@ -92,7 +97,8 @@ class Plan:
             return True
         if direction == "response":
             if is_declared(key, version) and (
-                (needs_body(key, version) and not ends_with_endpoints(key, version))
+                self.follows_session(key)
+                or (needs_body(key, version) and not ends_with_endpoints(key, version))
                 or teaches(key, version)
             ):
                 return True

@@ -96,7 +96,8 @@ def deciding_prefix(
     names = {"acks"} if head.key == PRODUCE else set()
     rules = [rule for rule in rules if rule.match.acks is None or head.acks in rule.match.acks]
     for rule in rules:
-        if rule.where is None or rule.where.roots is None or rule.match.needs_body:
+        undecided = rule.match.needs_body or rule.concerns
+        if rule.where is None or rule.where.roots is None or undecided:
             return None
         names.update(rule.where.roots)
     if any(names.intersection((*gap.path, gap.name)) for gap in gaps(*api_version, "request")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -89,6 +89,8 @@ class Rule:
     """The reasons that were reported."""
     depends: bool = False
     """Whether the rule depends on other connections, see `barnabas.proxy.scenario.lint.dependence`."""
+    concerns: tuple[Callable[[Message], bool], ...] = ()
+    """Functions of the faults that return whether a message has an entry that they are about."""
     forced: int = 0
     """The number of next matches that fire whatever `when` says."""
 
@@ -106,7 +108,7 @@ class Rule:
     def needs_body(self) -> bool:
         """Return whether the rule needs a message's body."""
         conditions = self.where is not None or self.record is not None
-        return conditions or bool(self.keys) or self.match.needs_body
+        return conditions or bool(self.keys) or self.match.needs_body or bool(self.concerns)
 
     @property
     def asks(self) -> bool:
@@ -124,6 +126,7 @@ class Rule:
                 self.match.content_matches(message)
                 and self._holds(message)
                 and (self.record is None or any_holds(self.record, message))
+                and all(concerns(message) for concerns in self.concerns)
             )
         except Unclear as unclear:
             if isinstance(unclear, Unnamed):
@@ -208,4 +211,9 @@ def compiled(config: RuleConfig) -> Rule:
         config.do,
         sizes=_ANY_SIZE if size is None else size.frames,
         depends=any(reasons(config)),
+        concerns=tuple(
+            concerns
+            for fault in config.do
+            if (concerns := getattr(fault.config, "concerns", None)) is not None
+        ),
     )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.kafka.context.sessions import KEYS as SESSION_KEYS
 from barnabas.proxy.effects import EFFECTS, FINAL, Become, Effect, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
@@ -70,6 +71,11 @@ class Rules:
             for fault in rule.faults
         )
         """Whether a hold or reorder needs the group of a message."""
+        self.needs_sessions: bool = any(
+            rule.concerns and (rule.match.api is None or rule.match.api & {*SESSION_KEYS})
+            for rule in self.rules
+        )
+        """Whether a rule is about some partitions of Fetch or ShareFetch, which a session may have."""
         self.needs_request: tuple[Match, ...] = tuple(
             match
             for match, asks in (

@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.versions import LOGGER
-from barnabas.proxy.error_response import error_response
+from barnabas.proxy.error_responses.error_response import error_response
 from barnabas.specs import NAMES, api
 from tests.golden.frames import BY_API
 
@@ -207,7 +207,7 @@ def refused(name: str, version: int, **request: Any) -> dict[str, Any]:
 def test_entries_that_names_do_not_tell() -> None:
     creations = [{"resource_name": "a"}, {"resource_name": "b"}]
     entry = {"error_code": CODE, "error_message": None}
-    assert refused("CreateAcls", 1, creations=creations)["results"] == [entry]
+    assert refused("CreateAcls", 1, creations=creations)["results"] == [entry, entry]
     users = refused(
         "AlterUserScramCredentials", 0, deletions=[{"name": "a"}], upsertions=[{"name": "b"}]
     )

@@ -106,6 +106,34 @@ class Sessions(Memory[Key, Session]):
             return self.get(_share_key(exchange))
         return None
 
+    def completed(self, broker: int | None, request: dict[str, Any]) -> dict[str, Any]:
+        """Return a Fetch or ShareFetch request with the partitions of its session that it does not name.
+
+        Added partitions have their index only. A request that begins a session, or whose session is unknown,
+        is returned unchanged.
+        """
+        share = "share_session_epoch" in request
+        if request.get("share_session_epoch" if share else "session_epoch", 0) <= 0:
+            return request
+        key = (
+            Key(broker, None, request["group_id"], request["member_id"])
+            if share
+            else Key(broker, request["session_id"])
+        )
+        session = self.get(key)
+        if session is None:
+            return request
+        rest = Session(None, dict(session.partitions))
+        rest.change((), [*_added(request), *_removed(request)])
+        index = "partition_index" if share else "partition"
+        topics = {_topic(topic): topic for topic in request["topics"]}
+        for topic, partitions in rest.partitions.items():
+            name = "topic" if isinstance(topic, str) else "topic_id"
+            before = topics.get(topic, {name: topic, "partitions": []})
+            added = [{index: partition} for partition in sorted(partitions)]
+            topics[topic] = {**before, "partitions": [*before["partitions"], *added]}
+        return {**request, "topics": [*topics.values()]}
+
     def _fetch(self, exchange: Exchange) -> None:
         request = fields(exchange, "request", *_FETCH_PATHS)
         response = fields(exchange, "response", "error_code", "session_id")

@@ -1,8 +1,7 @@
 """Makes an error response: the same error code for everything that a request names.
 
 Kafka's classes do this by hand for each API (AbstractRequest.getErrorResponse), and many set the code on the
-top level only. Here it follows from the two layouts, and every level gets the code. An array of the response
-belongs to the array of the request whose elements have most fields in common with its own. A test compares
+top level only. Here it follows from the two layouts (`pairs`), and every level gets the code. A test compares
 the results with Kafka's, for every API and version.
 """
 
@@ -11,38 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from barnabas.proxy.error_responses.pairs import COMMON_NAMES, Pair, Twin, is_code, pairs
 from barnabas.specs import api
-from barnabas.specs.layout import Layout, Node, Slot
-
-COMMON_NAMES: Final = {
-    "partition": "partition_index",
-    "partition_id": "partition_index",
-    "index": "partition_index",
-    "topic": "name",
-    "user": "name",
-    "topic_name": "name",
-    "topics": "name",
-    "coordinator_keys": "key",
-    "groups_names": "group_id",
-    "group": "group_id",
-    "groups": "group_id",
-    "group_ids": "group_id",
-    "transactional_ids": "transactional_id",
-    "consumer_group_ids": "group_id",
-    "topic_names": "name",
-}
-"""Different names of a field in requests and responses -> one common name."""
-
-TWINS: Final = {
-    (4, "partition_errors"): ("topic_states.partition_states",),
-    (5, "partition_errors"): ("topics.partition_indexes", "topic_states.partition_states"),
-    (30, "results"): ("creations",),
-    (31, "filter_results"): ("filters",),
-    (34, "results"): ("dirs.topics",),
-    (50, "results"): ("users",),
-    (51, "results"): ("deletions", "upsertions"),
-}
-"""(API key, array of its response) -> arrays of its request, where the names do not match."""
+from barnabas.specs.layout import Layout, Node
 
 IDENTIFYING_NUMBERS: Final = frozenset(
     ("partition_index", "resource_type", "producer_id", "session_id")
@@ -56,9 +26,12 @@ _ANONYMOUS: Final[dict[str, Any]] = {
 }
 _NO_TASKS: Final = ("active_tasks", "standby_tasks", "warmup_tasks", "partitions_by_user_endpoint")
 
+_NO_LEADER: Final = {"leader_id": -1, "leader_epoch": -1}
+
 UNKNOWN: Final[dict[int, dict[str, Any]]] = {
     0: {"base_offset": -1},
     1: {"high_watermark": -1},
+    3: _NO_LEADER,
     9: {"committed_offset": -1, "metadata": ""},
     10: {"node_id": -1, "port": -1},
     21: {"low_watermark": -1},
@@ -66,19 +39,13 @@ UNKNOWN: Final[dict[int, dict[str, Any]]] = {
     26: {"producer_id": -1, "producer_epoch": -1},
     38: {f"{when}_timestamp_ms": -1 for when in ("issue", "expiry", "max")} | _ANONYMOUS,
     48: {"entries": None},
+    75: _NO_LEADER,
     88: dict.fromkeys(_NO_TASKS),
 }
 """API key -> fields of an error response that are neither null nor have their default."""
 
 NO_ERRORS: Final = frozenset(("topic_config_error_code",))
 """Error codes that are not the result of the request."""
-
-
-class Twin(NamedTuple):
-    """An array of a request to which an array of the response corresponds."""
-
-    path: tuple[str, ...]
-    element: Node
 
 
 def error_response(key: int, version: int, request: dict[str, Any], code: int) -> dict[str, Any]:
@@ -89,19 +56,24 @@ def error_response(key: int, version: int, request: dict[str, Any], code: int) -
     >>> error_response(12, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 27)
     {'error_code': 27}
     """
-    declaration = api(key)
-    response = declaration.response.layout(version)
-    request_layout = declaration.request.layout(version)
-    twins = {
-        slot.name: [
-            twin for path in TWINS.get((key, slot.name), ()) for twin in _twin(request_layout, path)
-        ]
-        for slot in response.slots
-    }
+    response = api(key).response.layout(version)
     identity = {name: request[name] for name in ("session_id",) if name in request}
-    return _Filling(code, UNKNOWN.get(key, {}), twins).struct(
-        response, request_layout, request, identity
+    return _Filling(code, UNKNOWN.get(key, {})).struct(
+        response, pairs(key, version), request, identity
     )
+
+
+def error_entry(key: int, pair: Pair, code: int, identity: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of a response that reports an error about what the identity names.
+
+    Args:
+        key: The API key.
+        pair: The array of the response.
+        code: The error code.
+        identity: The fields by which the entry is identified, by their names in the entry.
+    """
+    filling = _Filling(code, UNKNOWN.get(key, {}))
+    return filling.struct(pair.element, pair.inner, {}, _renamed(identity))
 
 
 class _Filling(NamedTuple):
@@ -109,24 +81,27 @@ class _Filling(NamedTuple):
 
     code: int
     unknown: dict[str, Any]
-    twins: dict[str, list[Twin]]
 
     def struct(
-        self, response: Layout, request: Layout, values: dict[str, Any], identity: dict[str, Any]
+        self,
+        response: Layout,
+        inner: tuple[Pair, ...],
+        values: dict[str, Any],
+        identity: dict[str, Any],
     ) -> dict[str, Any]:
         """Return a structure of the response.
 
-        `about` has the identifying fields of the request, by the names in COMMON_NAMES.
+        `identity` has the identifying fields of the request, by the names in COMMON_NAMES.
         """
+        by_name = {pair.name: pair for pair in inner}
         fields: dict[str, Any] = {}
         for slot in response.slots:
             name, node = slot.name, slot.node
             identifier = identity.get(COMMON_NAMES.get(name, name))
-            if _is_code(slot) and name not in NO_ERRORS:
+            if is_code(slot) and name not in NO_ERRORS:
                 fields[name] = self.code
-            elif node.element is not None and node.element.struct is not None and _has_code(node):
-                answered = self.twins.get(name) or _twins(name, node.element.struct, request)
-                fields[name] = self.entries(node.element.struct, answered, values)
+            elif name in by_name:
+                fields[name] = self.entries(by_name[name], values)
             elif identifier is not None and _fits(node, name, identifier):
                 entity = isinstance(identifier, list)
                 fields[name] = list(map(_without_tags, identifier)) if entity else identifier
@@ -137,21 +112,35 @@ class _Filling(NamedTuple):
                 fields[name] = None if text else slot.fresh_default()
         return fields
 
-    def entries(
-        self, element: Layout, twins: list[Twin], values: dict[str, Any]
-    ) -> list[dict[str, Any]]:
-        """Return an entry for each element of the request's corresponding arrays."""
+    def entries(self, pair: Pair, values: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return an entry for each element of the request's corresponding arrays.
+
+        Elements with the same identity share an entry. Entries without an identity correspond to the elements
+        by their positions.
+        """
         entries: list[dict[str, Any]] = []
-        for twin in twins:
+        for twin in pair.twins:
             for identity, item in _items(values, twin.path, {}):
                 if twin.element.struct is not None:
-                    entry = self.struct(element, twin.element.struct, item, identity)
+                    entry = self.struct(pair.element, pair.inner, item, identity)
                 else:
-                    identity = {**identity, _identity(element, twin): item}
-                    entry = self.struct(element, Layout((), False), {}, identity)
-                if entry not in entries:
+                    identity = {**identity, _identity(pair.element, twin): item}
+                    entry = self.struct(pair.element, (), {}, identity)
+                if entry not in entries or by_position(pair):
                     entries.append(entry)
         return entries
+
+
+def by_position(pair: Pair) -> bool:
+    """Return whether the entries of a response's array have only their positions in common with the request.
+
+    >>> [by_position(pair) for pair in (*pairs(30, 3), *pairs(43, 2))]
+    [True, False]
+    """
+    return all(
+        slot.name.endswith(("error_code", "error_message")) or slot.node.element is not None
+        for slot in pair.element.slots
+    ) and not any(slot.name == "entity" for slot in pair.element.slots)
 
 
 def _identity(element: Layout, twin: Twin) -> str:
@@ -179,43 +168,6 @@ def _items(
 
 def _renamed(values: dict[str, Any]) -> dict[str, Any]:
     return {COMMON_NAMES.get(name, name): value for name, value in values.items()}
-
-
-def _twins(name: str, element: Layout, request: Layout) -> list[Twin]:
-    """Return the request's array whose elements have most fields in common with a response's."""
-    best: tuple[int, list[Twin]] = (0, [])
-    names = {(COMMON_NAMES.get(s.name, s.name), s.node.kind) for s in element.slots}
-    kinds = [s.node.kind for s in element.slots if not s.name.endswith(("error_code", "message"))]
-    for twin in (twin for slot in request.slots for twin in _twin(request, slot.name)):
-        inner = twin.element
-        if inner.struct is not None:
-            request_names = {
-                (COMMON_NAMES.get(s.name, s.name), s.node.kind) for s in inner.struct.slots
-            }
-            score = 2 * len(names & request_names)
-        else:
-            score = int(inner.kind in kinds)
-        score += twin.path == (name,)
-        if score > best[0]:
-            best = score, [twin]
-    return best[1]
-
-
-def _twin(request: Layout, path: str) -> Iterator[Twin]:
-    """Yield the array at a dotted path of a request, if there is one in this version."""
-    slot = request.find(path)
-    if slot is not None and slot.node.element is not None:
-        yield Twin(tuple(path.split(".")), slot.node.element)
-
-
-def _has_code(node: Node) -> bool:
-    """Return whether a value contains an error code; arrays without one need no entries."""
-    struct = node.inner.struct
-    return struct is not None and any(_is_code(located.slot) for located in struct.walk())
-
-
-def _is_code(slot: Slot) -> bool:
-    return slot.node.kind == "int16" and slot.name.endswith("error_code")
 
 
 def _without_tags(entry: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""Refuses some entries of a request, for `respond` with `only`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from barnabas.proxy.effects import Amend, Answer, Become, Effects, HangUp
+from barnabas.proxy.error_responses.error_response import error_response
+from barnabas.proxy.error_responses.identities import Identity
+from barnabas.proxy.error_responses.merge import Merge
+from barnabas.proxy.error_responses.reach import is_read
+from barnabas.proxy.error_responses.split import Part, Split
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.scope import Only
+from barnabas.specs import api
+from barnabas.specs.codec import Codec
+from barnabas.specs.dialects.keys import error_in
+from barnabas.specs.keys import ADD_PARTITIONS_TO_TXN, FETCH, SHARE_FETCH
+from barnabas.specs.malformed import Malformed
+
+AFTER_WORK: Final = frozenset((-1, 6, 7, 14, 15, 16, 20, 56))
+"""Errors that a broker may report although it has done the work: it waited for followers in vain, or is no
+longer leader or coordinator (DelayedProduce, GroupCoordinatorService), or failed for another reason."""
+
+OPERATION_NOT_ATTEMPTED: Final = 55
+
+Encode = Callable[[dict[str, Any]], bytes]
+"""Returns the body of a response."""
+
+
+def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bool) -> Effects:
+    """Return the effects that refuse entries of a request.
+
+    Args:
+        message: The request.
+        only: The entries.
+        code: The error.
+        encode: Returns the body of a response.
+        after: Whether the broker gets the request whole.
+
+    Raises:
+        Unable: The request has no such entry.
+    """
+    key, version, split = message.key, message.version, only.split(message)
+    whole = after or is_read(key)
+    if split.refused is None and not (whole and split.open):
+        reason = "an array of the request stands for all" if split.open else "no such entry"
+        raise Unable(f"only {only.describe()}: {reason}")
+    what = f"respond {error_in(key, code)} for {only.describe()}"
+    if split.refused is split.request:  # the request itself is of the group, or of the producer
+        body = encode(error_response(key, version, split.request, code))
+        return answer_later(message, lambda _: body, what) if after else (Answer(body),)
+    merges, rest = [split.merge(code)], split.rest
+    if key == ADD_PARTITIONS_TO_TXN and not whole:
+        others = split.divided(partial(_is_in_transaction, _transactions(split.refused)))
+        merges, rest = [others.merge(OPERATION_NOT_ATTEMPTED), *merges], others.rest
+    codec = api(key).response.codec(version)
+    change = partial(_changed, codec, merges, encode)
+    if whole:
+        return (*_at_once(message, split), *answer_later(message, change, what))
+    if rest is None:
+        if message.acks == 0:
+            return (HangUp(),)
+        return (Answer(encode(_merged(error_response(key, version, split.request, 0), merges))),)
+    left = Become(message.encoded(rest), f"take out {only.describe()}")
+    return (left, *answer_later(message, change, what))
+
+
+def answer_later(message: Message, change: Callable[[bytes], bytes], what: str) -> Effects:
+    """Return the effects of a request that the broker gets, and whose response is changed.
+
+    A Produce with acks=0 has no response: brokers close its connection.
+    """
+    return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, what),)
+
+
+def _changed(codec: Codec, merges: list[Merge], encode: Encode, body: bytes) -> bytes:
+    """Return the broker's response with the errors in it."""
+    try:
+        values = codec.decode(body)
+    except Malformed as problem:
+        raise Unable(problem) from None
+    return encode(_merged(values, merges))
+
+
+def _merged(values: dict[str, Any], merges: list[Merge]) -> dict[str, Any]:
+    for merge in merges:
+        values = merge.into(values)
+    return values
+
+
+def _at_once(message: Message, split: Split) -> Effects:
+    """Let the broker answer a Fetch at once if it has a refused partition: errors do not wait for records."""
+    if split.refused is None or message.key not in (FETCH, SHARE_FETCH):
+        return ()
+    return (Become(message.encoded({**message.values(), "max_wait_ms": 0}), "set max_wait_ms=0"),)
+
+
+def _transactions(request: Part) -> frozenset[str] | None:
+    """Return the transactional ids of a batch in AddPartitionsToTxn; None for one transaction."""
+    batch = None if request is None else request.get("transactions")
+    return None if not batch else frozenset(each["transactional_id"] for each in batch)
+
+
+def _is_in_transaction(ids: frozenset[str] | None, identity: Identity) -> bool | None:
+    """Return whether an entry is of these transactions: Kafka adds all partitions of one, or none."""
+    if ids is None:
+        return True
+    return identity["transactional_id"] in ids if "transactional_id" in identity else None

@@ -1,0 +1,140 @@
+"""The entries of a message that a fault is about: one partition, one group, one producer."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final, Self
+
+from pydantic import model_validator
+
+from barnabas.captures.kafka.expression import Unclear
+from barnabas.proxy.error_responses.identities import Decide, Identity
+from barnabas.proxy.error_responses.reach import nameable
+from barnabas.proxy.error_responses.split import Split
+from barnabas.proxy.matching.message import Message, Unable, Unnamed
+from barnabas.proxy.matching.notation import LAST, Globs, Integers, PartitionRanges, range_text
+from barnabas.proxy.matching.settings import Settings, some_of
+
+_KINDS: Final = (
+    *("topic", "partition", "group", "transactional_id", "producer_id", "member", "resource"),
+    *("config", "principal"),
+)
+
+
+class Only(Settings, json_schema_extra=some_of(*_KINDS)):
+    """The entries of the request to refuse; an entry must meet all conditions. The broker does the rest."""
+
+    topic: Globs = None
+    """A glob, or a list of them: entries of such topics."""
+    partition: PartitionRanges = None
+    """A partition (`0`), a range (`0-2`, `12+`), or a list of them."""
+    group: Globs = None
+    """A glob, or a list of them: entries of such groups, also in FindCoordinator."""
+    transactional_id: Globs = None
+    """A glob, or a list of them: entries of such transactional ids, also in FindCoordinator."""
+    producer_id: Integers = None
+    """A producer id, or a list of them; in Produce, that of the batches."""
+    member: Globs = None
+    """A glob, or a list of them: entries of members with such a member id or group instance id."""
+    resource: Globs = None
+    """A glob, or a list of them: entries of resources with such a name, in requests about configs or ACLs."""
+    config: Globs = None
+    """A glob, or a list of them: resources of which such a config is named."""
+    principal: Globs = None
+    """A glob (`User:*`), or a list of them: ACLs of such principals."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.kinds:
+            raise ValueError(f"give {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
+        return self
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of things that the settings name."""
+        return tuple(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    def names_in(self, key: int, version: int) -> bool:
+        """Return whether an entry of such requests, or of their responses, can meet the conditions."""
+        return nameable(key, version).issuperset(self.kinds)
+
+    def split(self, message: Message) -> Split:
+        """Return a request, divided into the entries that meet the conditions and the others.
+
+        Raises:
+            Unable: The request cannot be read.
+        """
+        return self._split(message, set())
+
+    def concerns(self, message: Message, *, whole: bool) -> bool:
+        """Return whether a request has such an entry.
+
+        Args:
+            message: The request.
+            whole: Whether the broker gets the whole request, so that its response may have such an entry.
+
+        Raises:
+            Unclear: The request cannot be read, or names topics by ids whose names are unknown.
+        """
+        unnamed: set[uuid.UUID] = set()
+        try:
+            split = self._split(message, unnamed)
+        except Unable as problem:
+            raise Unclear(problem.place) from None
+        if split.refused is None and unnamed:
+            raise Unnamed(unnamed)
+        return split.refused is not None or (whole and split.open)
+
+    def _split(self, message: Message, unnamed: set[uuid.UUID]) -> Split:
+        values = message.values()
+        if message.sessions is not None:
+            values = message.sessions.completed(message.broker, values)
+        decide = self._decide(message.topics, unnamed)
+        return Split(message.key, message.version, values, decide)
+
+    def describe(self) -> str:
+        """Return the conditions as text.
+
+        >>> Only.model_validate({"topic": "orders", "partition": ["1", "3-4"]}).describe()
+        'topic orders partition 1 or 3-4'
+        """
+        return " ".join(f"{kind} {' or '.join(self._texts(kind))}" for kind in self.kinds)
+
+    def _texts(self, kind: str) -> Iterator[str]:
+        for value in sorted(getattr(self, kind)):
+            yield range_text(value[0], value[1], LAST) if kind == "partition" else str(value)
+
+    def _decide(self, topics: Mapping[uuid.UUID, str], unnamed: set[uuid.UUID]) -> Decide:
+        """Return the function that decides about entries; it adds topic ids without a name to a set."""
+
+        def decide(identity: Identity) -> bool | None:
+            verdicts = {self._meets(kind, identity, topics, unnamed) for kind in self.kinds}
+            return False if False in verdicts else None if None in verdicts else True
+
+        return decide
+
+    def _meets(
+        self,
+        kind: str,
+        identity: Identity,
+        topics: Mapping[uuid.UUID, str],
+        unnamed: set[uuid.UUID],
+    ) -> bool | None:
+        condition = getattr(self, kind)
+        names: list[Any] = [identity[kind]] if kind in identity else []
+        if kind == "member" and "instance" in identity:
+            names.append(identity["instance"])
+        if kind == "topic" and not names and "topic_id" in identity:
+            if identity["topic_id"] not in topics:
+                unnamed.add(identity["topic_id"])
+                return None
+            names.append(topics[identity["topic_id"]])
+        if not names:
+            return None
+        if kind == "partition":
+            return any(low <= names[0] <= high for low, high in condition)
+        if kind == "producer_id":
+            return names[0] in condition
+        return any(name is None or fnmatchcase(name, glob) for name in names for glob in condition)
