@@ -296,3 +296,66 @@ def asks_for_offsets_again(proxy: Harness) -> None:
         assert [one.error for one in fired(proxy, rule)] == [error]
     reported = min(one.end for one in of_api(proxy, "OffsetFetch") if not one.rules)
     assert all(one.ts > reported for one in of_api(proxy, "Fetch"))
+
+
+def refuses_corrupt_batches(proxy: Harness) -> None:
+    """Check that the broker, not the proxy, refused each changed batch, and no other one."""
+    changed = fired(proxy, "a batch is corrupted on its way")
+    assert changed == [one for one in of_api(proxy, "Produce") if one.error == "CORRUPT_MESSAGE"]
+    assert len(changed) > 1
+
+
+SESSION_ERRORS = {
+    "the broker has evicted the session": "FETCH_SESSION_ID_NOT_FOUND",
+    "the broker expects another epoch of the session": "INVALID_FETCH_SESSION_EPOCH",
+    "the session was opened without topic ids": "FETCH_SESSION_TOPIC_ID_ERROR",
+}
+INCONSISTENT = {"the session has another topic id than the log": "Fetch INCONSISTENT_TOPIC_ID"}
+
+
+def opens_another_fetch_session(proxy: Harness) -> None:
+    """Check that after each refusal the next Fetch on that connection opened a session."""
+    rules(INCONSISTENT)(proxy)
+    fetched = of_api(proxy, "Fetch")
+    for rule, error in SESSION_ERRORS.items():
+        refused = fired(proxy, rule)
+        assert {(one.api, one.error) for one in refused} == {("Fetch", error)}
+        for one in refused:
+            assert one.request is not None
+            assert one.request["session_epoch"] > 0
+            again = next(
+                each for each in fetched if each.connection == one.connection and each.ts > one.ts
+            )
+            assert again.request is not None
+            assert again.request["session_epoch"] == 0
+            assert again.request["topics"]
+
+
+def has_no_fetch_session(proxy: Harness) -> None:
+    """Check that the client opened no fetch session, and continued after INCONSISTENT_TOPIC_ID."""
+    rules(INCONSISTENT)(proxy)
+    requests = [one.request for one in of_api(proxy, "Fetch")]
+    assert {one["session_epoch"] for one in requests if one is not None} == {-1}
+    assert not any(fired(proxy, rule) for rule in SESSION_ERRORS)
+
+
+def lacks_replicas(proxy: Harness) -> None:
+    """Check that batches were refused before they were stored, and others after it."""
+    rules(
+        {
+            "too few replicas are in sync": "Produce NOT_ENOUGH_REPLICAS",
+            "stored, but on too few replicas": "Produce NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+        }
+    )(proxy)
+
+
+def asks_for_an_offset_again(proxy: Harness) -> None:
+    """Check that ListOffsets was sent until it was answered, and not again after errors of Fetch."""
+    asked = of_api(proxy, "ListOffsets")
+    assert [one.error for one in asked] == ["OFFSET_NOT_AVAILABLE", "UNKNOWN_LEADER_EPOCH", ""]
+    high = "the offset is above the high watermark"
+    offline = "the log directory is offline"
+    rules({high: "Fetch OFFSET_NOT_AVAILABLE", offline: "Fetch KAFKA_STORAGE_ERROR"})(proxy)
+    for rule in (high, offline):
+        first = min(one.ts for one in fired(proxy, rule))
+        assert [one for one in of_api(proxy, "Metadata") if one.ts > first]

@@ -10,6 +10,7 @@ import pytest
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.bench import Row, Trial
+from tests.experiments.scenarios.kafka import JAVA_FEW
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
@@ -26,8 +27,15 @@ ALICE: Final[dict[str, Any]] = {
 ROWS = [
     Row("api-versions-refused", RDKAFKA, "write and read", expect.asks_versions_again(0), partitions=3),
     Row("api-versions-refused", JAVA, "write, read", expect.asks_versions_again(2)),
+    Row("batch-stored-twice", RDKAFKA, "write", expect.rules({"a batch arrives twice": "Produce "}), 30),
+    Row("batch-stored-twice", JAVA, "write", expect.rules({"a batch arrives twice": "Produce "}), 30),
     Row("brokers-disagree", RDKAFKA, "write", expect.refused_by_broker_1, 200, 3, OFTEN, seconds=2),
+    Row("corrupt-produce", RDKAFKA, "write", expect.refuses_corrupt_batches, 30),
+    Row("corrupt-produce", JAVA, "write", expect.refuses_corrupt_batches, 60),
     Row("fenced-leader-epoch", RDKAFKA, "read", expect.fetches_again, few=True, seconds=1),
+    Row("fetch-session-lost", JAVA, "read", expect.opens_another_fetch_session, own=JAVA_FEW, seconds=1),
+    Row("fetch-session-lost", RDKAFKA, "read", expect.has_no_fetch_session, 40, few=True, seconds=1,
+        errors=("INCONSISTENT_TOPIC_ID",)),
     Row("flapping-network", RDKAFKA, "write and read", expect.connects_again, 300, 3, seconds=3.5,
         again=True),
     Row("leader-epoch-goes-back", RDKAFKA, "write and read", expect.keeps_the_newest_epoch, own=OFTEN,
@@ -39,6 +47,10 @@ ROWS = [
     Row("lossy-network", RDKAFKA, "write and read", expect.loses_answers_to_produce, 1200, 3,
         own={"socket.timeout.ms": 1000}),
     Row("lossy-network", RDKAFKA, "read stored", expect.loses_lines_of_fetch, 240, few=True),
+    Row("not-enough-replicas", RDKAFKA, "write", expect.lacks_replicas, 40),
+    Row("not-enough-replicas", JAVA, "write", expect.lacks_replicas, 40),
+    Row("offset-not-available", RDKAFKA, "read", expect.asks_for_an_offset_again, few=True, seconds=1),
+    Row("offset-not-available", JAVA, "read", expect.asks_for_an_offset_again, own=JAVA_FEW, seconds=1),
     Row("offsets-not-loaded", JAVA, "read stored", expect.asks_for_offsets_again, 12),
     Row("out-of-order-sequences", JAVA, "write", expect.overtaken, 100),
     Row("preferred-replica-fails", RDKAFKA, "read", expect.reads_from_both, few=True, seconds=1,
