@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.experiments.clients import trial, workloads
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.clients import registry
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.groups import (
     CONSUMER,
@@ -24,16 +21,15 @@ from tests.experiments.scenarios.groups import (
 from tests.experiments.scenarios.java_client import Reading, ScenarioClient
 from tests.experiments.scenarios.kafka import (
     JAVA,
-    VERSION,
     at_once,
     fired,
     made_topic,
     numbers,
-    ready,
     send,
     through,
 )
 from tests.experiments.scenarios.shares import COUNT, Delivered, read, shared_topic
+from tests.experiments.scenarios.transactions import captured, copy_records
 from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
@@ -165,27 +161,13 @@ def test_a_share_consumer_stays_when_coordinators_fail(cluster: ApacheCluster) -
     assert faults[-1] is beats[-1]
 
 
-def stream_copies(scenario: str, cluster: ApacheCluster, folder: Path) -> trial.Trial:
-    """Copy 40 records with Kafka Streams, exactly once."""
-    program = registry.find(f"kafka-streams@{VERSION}").prepare()
-    workload = workloads.find("read-process-write")._replace(records=40)
-    setup = trial.TrialSetup(cluster.bootstrap, folder)
-    return trial.trial(program, workload, ready(scenario), setup, threading.Event())
-
-
-def captured(folder: Path, *apis: str) -> list[Exchange]:
-    """Return the exchanges of a trial, in the order of the requests."""
-    exchanges = open_capture(folder / trial.CAPTURE).exchanges()
-    return sorted((one for one in exchanges if one.api in apis), key=lambda one: one.ts)
-
-
 def test_kafka_streams_stays_when_coordinators_fail(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "SOON", 60.0)
-    ended = stream_copies("streams-coordinator-fails", cluster, tmp_path / "trial")
+    ended = copy_records("kafka-streams", "streams-coordinator-fails", cluster.bootstrap, tmp_path)
     assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
-    beats = captured(tmp_path / "trial", "StreamsGroupHeartbeat")
+    beats = captured(tmp_path, "StreamsGroupHeartbeat")
     faults = [beat for beat in beats if beat.rules]
     loading = ("the next coordinator is loading the group", "COORDINATOR_LOAD_IN_PROGRESS")
     assert [(beat.rules[0], beat.error) for beat in faults] == [
@@ -201,7 +183,7 @@ def test_kafka_streams_stays_when_coordinators_fail(
         for field in ("member_epoch", "topology", "active_tasks"):
             assert request_field(again, field) == request_field(fault, field)
     assert faults[-1] is beats[-1]
-    commits = captured(tmp_path / "trial", "TxnOffsetCommit")
+    commits = captured(tmp_path, "TxnOffsetCommit")
     assert [commit.error for commit in commits[:3]] == ["NOT_COORDINATOR"] * 2 + [""]
     for field in ("producer_id", "producer_epoch", "member_id", "topics"):
         assert len({str(request_field(commit, field)) for commit in commits[:3]}) == 1
@@ -212,9 +194,9 @@ def test_kafka_streams_gets_no_tasks_when_the_response_with_them_is_lost(
 ) -> None:
     monkeypatch.setattr(trial, "SOON", 60.0)
     monkeypatch.setattr(workloads, "PATIENCE", 20.0)
-    ended = stream_copies("streams-tasks-reply-lost", cluster, tmp_path / "trial")
+    ended = copy_records("kafka-streams", "streams-tasks-reply-lost", cluster.bootstrap, tmp_path)
     assert ended.raised == "GaveUpError: 40 records were not delivered"
-    beats = captured(tmp_path / "trial", "StreamsGroupHeartbeat")
+    beats = captured(tmp_path, "StreamsGroupHeartbeat")
     [lost] = [beat for beat in beats if beat.rules]
     later = [beat for beat in beats if beat.ts > lost.ts and request_field(beat, "member_epoch")]
     staying = [beat for beat in later if request_field(beat, "member_epoch") != -1]
