@@ -10,6 +10,8 @@ Settings may have further attributes for checks and the rest of the proxy, all o
 - `no_op`: the setting that makes the fault do nothing.
 - `across`: how the fault depends on other connections.
 - `caution`: how clients react more strongly than may be intended.
+- `concerns`: a function that returns whether a message has an entry that the fault is about. The rule matches
+no other message. None if the fault is about whole messages.
 - `paths`: the fields that the settings name.
 - `field_values`: the values that the settings give to fields.
 - `layout(key, direction, version)`: the layout of the message that `field_values` are about, if it is not the

@@ -34,7 +34,7 @@ def _path(text: str) -> str:
 
 
 Path = Annotated[str, AfterValidator(_path)]
-"""A path to a field: `topics[0].partitions[*].error_code`."""
+"""A path to a field: `topics[name=orders].partitions[0].error_code`."""
 
 
 class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):

@@ -1,11 +1,14 @@
-"""Paths to fields of a decoded body: `topics[0].partitions[*].error_code`.
+"""Paths to fields of a decoded body: `topics[name=orders].partitions[*].error_code`.
 
-The notation is JMESPath too, so that conditions and edits name fields in the same way.
+The notation is JMESPath, so that conditions and edits name fields in the same way, except for the choice of
+elements by a value: JMESPath writes `topics[?name=='orders']`.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -13,11 +16,29 @@ from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.settings import Loc
 from barnabas.specs.codec.careful_encoder import Unfit, check_value
-from barnabas.specs.jsonform import from_json
+from barnabas.specs.jsonform import from_json, uuid_text
 from barnabas.specs.layout import Layout, Node
 
-Step = str | int | None
-"""The name of a field, the index of an element (from the end if negative), or None for all elements."""
+
+class ByValue(NamedTuple):
+    """The choice of the elements whose field has a value, written as in JSON, without quotes."""
+
+    field: str
+    value: str
+
+    def chooses(self, element: Any) -> bool:
+        """Return whether an element of decoded values has the value."""
+        if not isinstance(element, dict) or self.field not in element:
+            return False
+        value = element[self.field]
+        if isinstance(value, bool | None):
+            return self.value == json.dumps(value)
+        return self.value == (uuid_text(value) if isinstance(value, uuid.UUID) else str(value))
+
+
+Step = str | int | ByValue | None
+"""The name of a field; the index of an element (from the end if negative); a choice of elements; None for all
+elements."""
 
 Steps = tuple[Step, ...]
 
@@ -31,7 +52,10 @@ class Field(NamedTuple):
     node: Node
 
 
-_STEP: Final = re.compile(r"(?:^|\.)([A-Za-z_][A-Za-z0-9_]*)|\[(\*|-?[0-9]{1,9})?\]")
+_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_STEP: Final = re.compile(
+    rf"(?:^|\.)({_NAME})|\[(\*|-?[0-9]{{1,9}})?\]|\[({_NAME})=('[^']*'|[^]['\"]*)\]"
+)
 
 
 def parse_path(text: str) -> Steps:
@@ -42,21 +66,46 @@ def parse_path(text: str) -> Steps:
 
     >>> parse_path("topics[*].partitions[-1].index")
     ('topics', None, 'partitions', -1, 'index')
+    >>> parse_path("topics[name='a=b'].partitions")
+    ('topics', ByValue(field='name', value='a=b'), 'partitions')
     """
     steps: list[Step] = []
     at = 0
     while at < len(text):
         step = _STEP.match(text, at)
         if step is None or (not steps and step[1] is None):
-            raise ValueError(f"{text!r} is not a path such as topics[0].partitions[*].error_code")
+            example = "topics[name=orders].partitions[0].error_code"
+            raise ValueError(f"{text!r} is not a path such as {example}")
         if step[1] is not None:
             steps.append(step[1])
+        elif step[3] is not None:
+            steps.append(ByValue(step[3], step[4].strip("'")))
         else:
             steps.append(None if step[2] in (None, "*") else int(step[2]))
         at = step.end()
     if not steps:
         raise ValueError("a path must not be empty")
     return tuple(steps)
+
+
+def named_fields(path: str) -> Iterator[str]:
+    """Yield, in JMESPath, the fields that a path names: those that choose elements, and the last one.
+
+    >>> list(named_fields("topics[name=orders].partitions[1]"))
+    ['topics[*].name', 'topics[*].partitions[1]']
+    """
+    written = ""
+    for step in parse_path(path):
+        match step:
+            case str():
+                written += f".{step}" if written else step
+            case int():
+                written += f"[{step}]"
+            case _:
+                written += "[*]"
+                if step is not None:
+                    yield f"{written}.{step.field}"
+    yield written
 
 
 def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
@@ -76,6 +125,8 @@ def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
             keys = list(range(len(values)))
         case list(), int() if -len(values) <= step < len(values):
             keys = [step % len(values)]
+        case list(), ByValue():
+            keys = [index for index, element in enumerate(values) if step.chooses(element)]
     for key in keys:
         if rest:
             yield from places(values[key], rest)
@@ -120,11 +171,18 @@ def node_at(layout: Layout, steps: Steps) -> Node | None:
         if node is None:
             return None
         if isinstance(step, str):
-            slots = node.struct.slots if node.struct is not None else ()
-            node = next((slot.node for slot in slots if slot.name == step), None)
+            node = _field(node, step)
+        elif isinstance(step, ByValue) and _field(node.element, step.field) is None:
+            return None
         else:
             node = node.element
     return node
+
+
+def _field(node: Node | None, name: str) -> Node | None:
+    """Return the encoding of a structure's field; None if there is no such field."""
+    slots = () if node is None or node.struct is None else node.struct.slots
+    return next((slot.node for slot in slots if slot.name == name), None)
 
 
 def locate(values: Any, layout: Layout, path: str) -> tuple[Node, list[tuple[Any, str | int]]]:

@@ -18,6 +18,7 @@ from barnabas.captures.kafka.expression import expression
 from barnabas.captures.kafka.pairing.dialect_pairing import pairing_of
 from barnabas.nearest import choices
 from barnabas.proxy.faults import CONNECTIONS
+from barnabas.proxy.matching.field_paths import named_fields
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.record import check as check_record
 from barnabas.proxy.matching.settings import Settings, raise_all, said
@@ -73,7 +74,10 @@ class RuleConfig(Settings):
             said((), f"{fault.name}: {problem}")
             for fault in planned
             for path in getattr(fault.config, "paths", ())
-            for problem in (check(expression(path), match.any_version) if match is not None else ())
+            for field in named_fields(path)
+            for problem in (
+                check(expression(field), match.any_version) if match is not None else ()
+            )
         ]
         if match is not None:
             for fault in planned:

@@ -16,14 +16,21 @@ from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.settings import Loc, again, raise_all, said
 
 HOOKS: Final = (
-    *("across", "asks", "caution", "counts", "field_values", "no_op", "only_kafka", "paths"),
-    "same",
+    *("across", "asks", "caution", "concerns", "counts", "field_values", "no_op", "only_kafka"),
+    *("paths", "same"),
 )
 """The optional attributes of settings in addition to `applies_to` and `layout`, see
 `barnabas.proxy.faults`."""
 
 OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"
 """The hint for an unknown fault without a similar name."""
+
+
+NO_PARTS: Final = (
+    "only applies to respond, because all entries of a message share its frame: use respond with only for"
+    " an error, or match with topic and partition for the frames that name one"
+)
+"""Why a fault has no `only`, and what to use instead."""
 
 
 class PlannedFault(NamedTuple):
@@ -75,6 +82,9 @@ def plan(value: Any, info: ValidationInfo) -> tuple[PlannedFault, ...]:
             problems.append(said(loc, f"unknown {noun} {name!r} in do{hint}"))
             continue
         model, does = functions[name]
+        if isinstance(settings, dict) and "only" in settings and "only" not in model.model_fields:
+            problems.append(said(loc, f"{name}: {NO_PARTS}"))
+            continue
         prefix = loc if loc[-1:] == (name,) else (*loc, name)
         short = alone(model)
         if settings is None:

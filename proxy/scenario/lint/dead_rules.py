@@ -11,11 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.expression import expression
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.matching.field_paths import named_fields
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.record import check as check_record
 from barnabas.proxy.matching.where import check as check_fields
 from barnabas.proxy.scenario.lint.unreachable_rules import unreached
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.planned_faults import PlannedFault
 from barnabas.specs import NAMES
 from barnabas.specs.frames import Direction
 
@@ -59,17 +62,25 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
         if begins is not None and begins >= when.until.time:
             yield "`until` is not later than `after`"
     for fault in rule.do:
-        for path in getattr(fault.config, "paths", ()):
-            yield from (
-                f"{fault.name}: {problem}" for problem in check_fields(expression(path), match)
-            )
+        fields = (
+            field for path in getattr(fault.config, "paths", ()) for field in named_fields(path)
+        )
+        for field in fields:
+            problems = check_fields(expression(field), match)
+            yield from (f"{fault.name}: {problem}" for problem in problems)
         applies = getattr(fault.config, "applies_to", lambda *_: True)
         if not any(applies(*kind) for kind in match.kinds()):
-            yield _misfit(fault.name, applies, match)
+            yield _misfit(fault, applies, match)
 
 
-def _misfit(name: str, applies: Callable[[int, Direction, int], bool], match: Match) -> str:
+def _misfit(
+    fault: PlannedFault, applies: Callable[[int, Direction, int], bool], match: Match
+) -> str:
     """Return the messages to which a fault applies, if it applies to no matching one."""
+    name = fault.name
+    if isinstance(fault.config, Respond) and fault.config.only and match.direction != "response":
+        kinds = " and ".join(fault.config.only.kinds)
+        return f"only: no {match.kind} has entries with {kinds} that get errors of their own"
     kinds = {kind[:2] for kind in Match().kinds() if applies(*kind)}
     directions = {direction for _, direction in kinds}
     if 0 < len(kinds) <= FEW:

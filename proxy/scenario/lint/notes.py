@@ -16,6 +16,7 @@ from barnabas.proxy.scenario.lint import (
     dead_rules,
     dependence,
     idle_rules,
+    newer_errors,
     one_direction,
     reconnects,
     vain_waits,
@@ -33,6 +34,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
         vain_waits.check,
     ),
     ("note: rule {!r}: ", cautions.check),
+    ("note: rule {!r}: ", newer_errors.check),
     ("note: rule {!r} is not reproducible live, deterministic in rehearse ", dependence.check),
     ("note: rule {!r} decodes ", costs.check),
 )

@@ -32,6 +32,7 @@ EXAMPLES = Examples(
     refused=[
         ("{}", "give set, append or remove"),
         ("{set: {'a..b': 1}}", "'a..b' is not a path"),
+        ("{set: {'a[b=c': 1}}", "'a[b=c' is not a path"),
         ("{set: {throttl_time_ms: 1}}", "no field 'throttl_time_ms' in the body of Heartbeat response"),
     ],
     unable=[
@@ -55,6 +56,9 @@ EXAMPLES = Examples(
 
 @pytest.mark.parametrize(("settings", "changed"), [
     ({"set": {"protocols[*].name": "x"}}, {"protocols": [RANGE | {"name": "x"}, STICKY | {"name": "x"}]}),
+    ({"set": {"protocols[name=sticky].metadata": "/w=="}},
+     {"protocols": [RANGE, STICKY | {"metadata": b"\xff"}]}),
+    ({"remove": ["protocols[name=range]"]}, {"protocols": [STICKY]}),
     ({"set": {"protocols[-1].metadata": "/w=="}}, {"protocols": [RANGE, STICKY | {"metadata": b"\xff"}]}),
     ({"set": {"group_instance_id": None, "session_timeout_ms": 7}}, {"session_timeout_ms": 7}),
     ({"append": {"protocols": NEW}}, {"protocols": [RANGE, STICKY, NEW | {"metadata": b""}]}),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from barnabas.proxy.matching.field_paths import set_at
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs import api
+from barnabas.specs.jsonform import uuid_text
 
 LAYOUT = api("Metadata").response.codec(10).layout
 BEFORE = api("Metadata").response.codec(9).layout
@@ -24,6 +26,9 @@ def metadata() -> dict[str, Any]:
     ("topics[0].partitions[-1].error_code", 6, [0, 6]),
     (CODE, "not_coordinator", [16, 16]),
     ("topics", [{"partitions": [{"error_code": "REBALANCE_IN_PROGRESS"}]}], [27]),
+    ("topics[name=t].partitions[1].error_code", 6, [0, 6]),
+    ("topics[name='t'].partitions[partition_index=1].error_code", 6, [0, 6]),
+    ("topics[topic_id=null].partitions[partition_index=0].error_code", 6, [6, 0]),
 ])  # fmt: skip
 def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: list[int]) -> None:
     values = metadata()
@@ -33,6 +38,8 @@ def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: l
 
 @pytest.mark.parametrize(("path", "layout", "why"), [
     ("topics[1].name", LAYOUT, "no such field in this message"),
+    ("topics[name=u].name", LAYOUT, "no such field in this message"),
+    ("topics[never=t].name", LAYOUT, "no such field in this message"),
     ("never", LAYOUT, "no such field in this message"),
     ("topics[0].topic_id", BEFORE, "no such field in this message"),
     ("topics[0].topic_id", LAYOUT, "'abcd' is not a uuid"),
@@ -44,3 +51,12 @@ def test_what_can_not_be_set_is_said_and_nothing_changes(path: str, layout: Any,
         set_at(values, layout, path, "abcd")
     assert str(problem.value).startswith(f"{path}: {why}")
     assert values == metadata()
+
+
+def test_an_element_is_chosen_by_its_id() -> None:
+    topic = uuid.UUID(int=1)
+    values = {
+        "topics": [{"name": "t", "topic_id": topic}, {"name": "u", "topic_id": uuid.UUID(int=2)}]
+    }
+    set_at(values, LAYOUT, f"topics[topic_id={uuid_text(topic)}].name", "new")
+    assert [each["name"] for each in values["topics"]] == ["new", "u"]

@@ -27,6 +27,12 @@ def rule(text: str) -> str:
     return f"version: 1\nrules:\n- name: r\n  {text}\n"
 
 
+NO_PARTS = (
+    "only applies to respond, because all entries of a message share its frame: use respond with only for an"
+    " error, or match with topic and partition for the frames that name one"
+)
+
+
 def done(do: str) -> str:
     return rule(f"do: {do}")
 
@@ -109,6 +115,13 @@ WRONG = [
     (done("{delai: 1s}"), "4: unknown key 'delai' in do; did you mean 'delay'?"),
     (done("{delay: {by: 1s},\n    cloze: {}}"), "5: unknown key 'cloze' in do; did you mean 'close'?"),
     (done("clos"), "4: unknown fault 'clos' in do; did you mean 'close'?"),
+    (done("{delay: {by: 1s, only: {topic: t}}}"), f"4: delay: {NO_PARTS}"),
+    (done("{hold: {messages: 1, only: {topic: t}}}"), f"4: hold: {NO_PARTS}"),
+    (done("{drop: {only: {topic: t}}}"), f"4: drop: {NO_PARTS}"),
+    (done("{respond: {error: 6, only: {}}}"), "4: only: give topic, partition, group, transactional_id, producer_id, member, resource,"
+     " config or principal"),
+    (done("{respond: {body: {}, only: {topic: t}}}"), "4: respond: only needs an error"),
+    (done("{respond: {body: {}, after: true}}"), "4: respond: after needs an error"),
     (done("[close,\n   3]"), "5: do: expected a fault, or several, such as {delay: 200ms}"),
     (done("[]"), "4: do: must not be empty"),
     (done("{}"), "4: do: expected a fault, or several, such as {delay: 200ms}"),

@@ -18,6 +18,7 @@ AGAIN = "note: rule 'r': times counts per connection: after "
 CHANCE = "note: rule 'r': whether it fires depends on the order in which a client opens connections"
 ONE_WAY = "note: rule 'r': respond applies to requests, and the rule counts both directions; "
 ORDER = "note: rule 'r': drop with selective drops one response only"
+CAUTION = "note: rule 'r': "
 REFUSE = "do: {respond: {error: NOT_LEADER_OR_FOLLOWER}}"
 RACK = "match: {api: Fetch, direction: request, version: 3}"
 
@@ -49,6 +50,13 @@ def found(*rules: str) -> list[str]:
      "steer applies to Metadata responses and FindCoordinator responses"),
     ("match: {api: SaslHandshake}, do: {quota: 1s}", NEVER, "quota does not apply to SaslHandshake"),
     (f"match: {{api: Heartbeat, direction: response}}, {REFUSE}", NEVER, "respond applies to requests"),
+    ("match: {api: Heartbeat}, do: {respond: {error: 6, only: {topic: t, partition: 1}}}", NEVER,
+     "only: no Heartbeat message has entries with topic and partition that get errors of their own"),
+    ("match: {api: EndTxn, version: 2+, direction: request}, do: {respond: {error: 90, after: true}}",
+     CAUTION,
+     "respond with after: Kafka reports PRODUCER_FENCED only if it has not done the work"),
+    ("match: {api: EndTxn, direction: request}, do: {respond: {error: PRODUCER_FENCED}}", CAUTION,
+     "EndTxn v0-1 has no PRODUCER_FENCED: match version: 2+"),
     ("match: {acks: all, error: 3}, do: close", NEVER, "no message has acks and error at once"),
     ("match: {api: [Produce, JoinGroup], topic: t, group: g}, do: close", NEVER,
      "no message has group and topic at once"),
@@ -114,6 +122,10 @@ def test_it_is_said_once(rule: str, line: str, reason: str) -> None:
     (NEVER, "match: {api: Metadata}, do: {steer: {leader: 1}}"),
     (NEVER, "match: {api: Fetch, version: 13+, topic: t}, do: close"),  # by the names of ids
     (NEVER, "match: {api: Heartbeat}, do: {respond: {error: 27}}"),
+    (NEVER, "match: {api: Metadata}, do: {respond: {error: 5, only: {topic: t, partition: 1}}}"),
+    (NEVER, "do: {respond: {error: 6, only: {partition: 1}}}"),
+    (CAUTION, "match: {api: EndTxn, version: 2+, direction: request}, do: {respond: {error: 90}}"),
+    (CAUTION, "match: {api: Produce, direction: request}, do: {respond: {error: 7, after: true}}"),
     (NEVER, "match: {direction: response}, do: {respond: {body: {}}}"),
     (NEVER, "match: {api: OffsetCommit, group: g, topic: t}, when: {until: {time: 5s}}, do: close"),
     (NEVER, "do: {hold: {until: {api: JoinGroup, same: group}}}"),
