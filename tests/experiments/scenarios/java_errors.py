@@ -57,15 +57,28 @@ class ErrorClient(FullClient):
         return Produced([offset for offset, _ in results], [problem for _, problem in results])
 
     def consume_on(
-        self, topic: str, last: bytes, settings: Mapping[str, str], limit: int = 100
+        self,
+        topic: str,
+        last: bytes,
+        settings: Mapping[str, str],
+        limit: int = 100,
+        *,
+        skip: bool = False,
     ) -> Read:
         """Read as the only member of a group named like the topic until `last` arrives, polling after errors.
 
         limit: the number of exceptions after which to stop.
+        skip: seek past the record that a RecordDeserializationException names.
         """
         own = {"group.id": topic, "auto.offset.reset": "earliest", **settings}
         answer = self.ask(
-            "consume_on", own, topic=topic, last=as_text(last), limit=limit, seconds=SOON
+            "consume_on",
+            own,
+            topic=topic,
+            last=as_text(last),
+            limit=limit,
+            skip=skip,
+            seconds=SOON,
         )
         received = answer["received"]
         return Read(

@@ -52,7 +52,10 @@ def _result(future: Any) -> list[Any]:
 
 
 def consume_on(request: dict[str, Any]) -> dict[str, Any]:
-    """Read a topic until a value arrives; note an exception of poll, and call poll again."""
+    """Read a topic until a value arrives; note an exception of poll, and call poll again.
+
+    skip: seek past the record that a RecordDeserializationException names.
+    """
     consumer = new_consumer(request["settings"])
     received: list[list[Any]] = []
     problems: list[str] = []
@@ -65,13 +68,20 @@ def consume_on(request: dict[str, Any]) -> dict[str, Any]:
                 found = consumer.poll(timeout)
             except jpype.JException as problem:
                 problems.append(exception_name(problem))
+                if request["skip"]:
+                    consumer.seek(problem.topicPartition(), problem.offset() + 1)
                 continue
-            received += [[int(one.offset()), string(one.value())] for one in found]
+            received += [[int(one.offset()), _text(one.value())] for one in found]
             if received and received[-1][1] == request["last"]:
                 break
         return {"received": received, "problems": problems}
     finally:
         consumer.close()
+
+
+def _text(value: Any) -> str | None:
+    """Return a number in decimal, a byte[] as characters 0 to 255."""
+    return str(value) if isinstance(value, jpype.java.lang.Number) else string(value)
 
 
 def try_create(request: dict[str, Any]) -> dict[str, Any]:
