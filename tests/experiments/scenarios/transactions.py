@@ -60,15 +60,17 @@ def transact_offset(
     producer.commit_transaction(SOON)
 
 
-def copy_records(client: str, scenario: str, bootstrap: str, folder: Path) -> trial.Trial:
+def copy_records(client: str, scenario: str | None, bootstrap: str, folder: Path) -> trial.Trial:
     """Copy 40 records to another topic, exactly once, with Java's client or Kafka Streams.
 
-    client: `java` or `kafka-streams`. folder: where `captured` finds the exchanges.
+    client: `java` or `kafka-streams`. scenario: None for a proxy without rules. folder: where `captured`
+    finds the exchanges.
     """
     program = registry.find(f"{client}@{VERSION}").prepare()
     workload = workloads.find("read-process-write")._replace(records=40)
     setup = trial.TrialSetup(bootstrap, folder)
-    return trial.trial(program, workload, ready(scenario), setup, threading.Event())
+    rules = None if scenario is None else ready(scenario)
+    return trial.trial(program, workload, rules, setup, threading.Event())
 
 
 def captured(folder: Path, *apis: str) -> list[Exchange]:
