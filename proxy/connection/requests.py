@@ -15,6 +15,7 @@ from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
+from barnabas.proxy.edits.share_releases import KEYS as RELEASING
 from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.rules.plan import SASL, code, skimmable
 from barnabas.proxy.rules.prefix_cache import (
@@ -164,11 +165,25 @@ class Requests:
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
+        if state.shared.releases and head.key in RELEASING:
+            body = self._release(outgoing, head, body)
         message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
         self.dispatch.request(outgoing, decisions, now, at)
+
+    def _release(self, outgoing: OutgoingFrame, head: RequestHead, body: bytes) -> bytes:
+        """Release records of a share group that rules have withheld, and return the request's body."""
+        released = self.state.shared.releases.released(
+            self.state.broker, head.key, head.version, body
+        )
+        if released is None:
+            return body
+        start = outgoing.data[4 : 4 + head.body]
+        outgoing.data = (len(start) + len(released)).to_bytes(4) + start + released
+        outgoing.changed = ("released withheld records",)
+        return released
 
     def _whole_headless(
         self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int

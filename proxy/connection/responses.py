@@ -30,7 +30,7 @@ from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import Short, response_body
 from barnabas.specs.headers import response_header_version
-from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.keys import API_VERSIONS, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import BEGIN, ResponseTail, ends_with_endpoints
 
@@ -220,7 +220,10 @@ class Responses:
 
         A later rule has seen the request as earlier rules have changed it.
         """
-        reply = None if outgoing.pending is None else self.state.replies.get(outgoing.pending)
+        pending, before = outgoing.pending, outgoing.response_body
+        assert pending is not None  # noqa: S101
+        assert before is not None  # noqa: S101
+        reply = self.state.replies.get(pending)
         for name, amend in reversed(() if reply is None else reply.amends):
             assert outgoing.response_body is not None  # noqa: S101
             try:
@@ -233,6 +236,9 @@ class Responses:
                 continue
             self._set_body(outgoing, offset, changed)
             outgoing.changed += (amend.what,)
+            if pending.key == SHARE_FETCH:
+                member = self.state.broker, pending.version, pending.body
+                self.state.shared.releases.note(*member, before, changed)
 
     def _set_body(self, outgoing: OutgoingFrame, offset: int, body: bytes) -> None:
         """Replace the body of an outgoing response, which begins at an offset of the frame."""

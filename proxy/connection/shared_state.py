@@ -13,6 +13,7 @@ from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.connection.send_queue import HeldFrame
 from barnabas.proxy.connection.windows import Windows
+from barnabas.proxy.edits.share_releases import ShareReleases
 from barnabas.proxy.effects import Partition
 from barnabas.proxy.matching.message import Message, Unnamed
 from barnabas.proxy.topic_names.names import TopicNames
@@ -52,6 +53,8 @@ class SharedState:
         """How rules decode keys and values of records."""
         self.sessions = Sessions()
         """The fetch and share sessions, as far as rules need them."""
+        self.releases = ShareReleases()
+        """The records of share groups that rules have withheld."""
         self.unresolved = UnresolvedTopics()
         """The topic ids whose names rules lack."""
 

@@ -16,6 +16,7 @@ from barnabas.proxy.error_responses.identities import Decide, Identities, Identi
 from barnabas.proxy.error_responses.merge import Merge
 from barnabas.proxy.error_responses.pairs import pairs
 from barnabas.proxy.error_responses.reach import Branch, branches
+from barnabas.specs import api
 
 Part = dict[str, Any] | None
 """A part of a structure; None if it has no entries."""
@@ -31,8 +32,8 @@ class Split:
         self._decide = decide
         self._identities = Identities(key, version)
         self.open = False
-        """Whether the response may have further entries to refuse: an array of the request is null or empty
-        and stands for all, or the response has entries that the request does not name."""
+        """Whether the response may have further entries to refuse: an array of the request stands for all, or
+        the response has entries that the request does not name."""
         self.refused: Part
         """The request with the refused entries only."""
         self.rest: Part
@@ -57,7 +58,7 @@ class Split:
             self._decide,
             self._identities,
             error_response(*message, self.request, code),
-            {} if refused is None else error_response(*message, refused, code),
+            {} if refused is None else _acknowledged(error_response(*message, refused, code)),
             flags,
             self._identities.of("request", self.request, (), {}),
         )
@@ -81,13 +82,18 @@ class Split:
         others: dict[str, Any] = {}
         for branch in inner:
             items = values.get(branch.name)
-            self.open |= not items
+            self.open |= not items and self._stands_for_all(items, (*path, branch.name))
             parts = list(self._elements(items or (), branch, path, identity))
             refused[branch.name] = [part for part, _ in parts if part is not None]
             others[branch.name] = [rest for _, rest in parts if rest is not None]
         if not any(refused.values()):
             return None, values
         return {**values, **refused}, {**values, **others} if any(others.values()) else None
+
+    def _stands_for_all(self, items: Any, path: tuple[str, ...]) -> bool:
+        """Return whether an array stands for all: null, or empty in a version without null."""
+        slot = api(self._key).request.layout(self._version).find(".".join(path))
+        return items is None or (slot is not None and not slot.node.nullable)
 
     def _elements(
         self, items: Iterable[Any], branch: Branch, path: tuple[str, ...], identity: Identity
@@ -117,3 +123,12 @@ class Split:
                 elif self._decide(self._identities.of_plain(inner, item, identity)):
                     return True
         return False
+
+
+def _acknowledged(response: dict[str, Any]) -> dict[str, Any]:
+    """Return an error response to a ShareFetch whose acknowledgements the broker has carried out."""
+    for topic in response.get("responses", ()):
+        for partition in topic.get("partitions", ()):
+            if "acknowledge_error_code" in partition:
+                partition["acknowledge_error_code"] = 0
+    return response

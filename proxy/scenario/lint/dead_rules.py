@@ -79,8 +79,8 @@ def _misfit(
     """Return the messages to which a fault applies, if it applies to no matching one."""
     name = fault.name
     if isinstance(fault.config, Respond) and fault.config.only and match.direction != "response":
-        kinds = " and ".join(fault.config.only.kinds)
-        return f"only: no {match.kind} has entries with {kinds} that get errors of their own"
+        entities = " and ".join(fault.config.only.kinds)
+        return f"only: no {match.kind} has entries with {entities} that get errors of their own"
     kinds = {kind[:2] for kind in Match().kinds() if applies(*kind)}
     directions = {direction for _, direction in kinds}
     if 0 < len(kinds) <= FEW:

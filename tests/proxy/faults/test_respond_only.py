@@ -459,6 +459,10 @@ def test_acknowledgements_in_a_share_fetch_keep_their_result() -> None:
     (client,) = bodies(actor, "response", "ShareFetch", 1)
     (told_entry,) = client["responses"][0]["partitions"]
     assert (told_entry["error_code"], told_entry["acknowledge_error_code"]) == (6, 121)
+    actor.ask(request("ShareFetch", 2, version=1, **body))
+    actor.answer(response("ShareFetch", 2, version=1))  # without an entry for the partition
+    (added,) = bodies(actor, "response", "ShareFetch", 1)[1]["responses"][0]["partitions"]
+    assert (added["error_code"], added["acknowledge_error_code"]) == (6, 0)
 
 
 def test_the_producer_of_a_produce_request_is_that_of_its_batches() -> None:
@@ -502,3 +506,54 @@ def test_effects_say_what_they_do() -> None:
     silent = replace(subject, acks=0)
     (hang_up,) = effects({"error": 7, "after": True}, silent)
     assert isinstance(hang_up, HangUp)
+
+
+def test_records_that_a_share_fetch_acquired_for_a_refused_partition_are_released() -> None:
+    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "ShareFetch", "when: {times: 1}")
+    actor.stage.shared.topics[TOPIC] = "orders"
+
+    def asked(number: int, epoch: int, **more: Any) -> None:
+        member = {"group_id": "g", "member_id": "m"}
+        body: dict[str, Any] = {**member, "share_session_epoch": epoch} | more
+        actor.ask(request("ShareFetch", number, version=2, **body))
+
+    def answered(number: int, *partitions: dict[str, Any]) -> None:
+        topics = [{"topic_id": TOPIC, "partitions": [*partitions]}] if partitions else []
+        actor.answer(response("ShareFetch", number, version=2, responses=topics))
+
+    acquired = [{"first_offset": 4, "last_offset": 6}, {"first_offset": 9, "last_offset": 9}]
+    both = [{"partition_index": index, "acquired_records": acquired} for index in (0, 1)]
+    asked(
+        1,
+        0,
+        topics=[
+            {"topic_id": TOPIC, "partitions": [{"partition_index": 0}, {"partition_index": 1}]}
+        ],
+    )
+    answered(1, *both)
+    asked(2, 1, is_renew_ack=True)
+    own = {"first_offset": 7, "last_offset": 7, "acknowledge_types": [1]}
+    asked(3, 2, topics=[
+        {"topic_id": TOPIC, "partitions": [{"partition_index": 1, "acknowledgement_batches": [own]}]}
+    ])  # fmt: skip
+    asked(4, 3)
+    renewed, releasing, last = bodies(actor, "request", "ShareFetch", 2)[1:]
+    assert renewed["topics"] == last["topics"] == []
+    ((topic),) = releasing["topics"]
+    ((partition),) = topic["partitions"]
+    batches = [
+        (each["first_offset"], each["last_offset"], each["acknowledge_types"])
+        for each in partition["acknowledgement_batches"]
+    ]
+    assert partition["partition_index"] == 1
+    assert batches == [(4, 6, [2]), (7, 7, [1]), (9, 9, [2])]
+    told = bodies(actor, "response", "ShareFetch", 2)[0]["responses"][0]["partitions"]
+    assert [len(each["acquired_records"]) for each in told] == [2, 0]
+
+
+def test_an_empty_array_of_metadata_stands_for_no_topic_but_in_v0() -> None:
+    do = f"{{error: 5, only: {ORDERS_1}}}"
+    for version, count in ((0, 1), (1, 0), (9, 0)):
+        actor = staged(do, "Metadata")
+        actor.ask(request("Metadata", 1, version=version, topics=[]))
+        assert actor.stage.rules.rule("r").fired == count
