@@ -19,13 +19,8 @@ from tests.experiments.scenarios.kafka import (
     read_log,
     through,
 )
-from tests.experiments.scenarios.transactions import (
-    captured,
-    copy_records,
-    transact,
-    transact_offset,
-    transactional,
-)
+from tests.experiments.scenarios.transactions import transact, transact_offset, transactional
+from tests.experiments.scenarios.trials import captured, copy_records
 from tests.waiting import SOON
 
 pytestmark = pytest.mark.needs_apache("4.3.1")

@@ -29,7 +29,7 @@ from tests.experiments.scenarios.kafka import (
     through,
 )
 from tests.experiments.scenarios.shares import COUNT, Delivered, read, shared_topic
-from tests.experiments.scenarios.transactions import captured, copy_records
+from tests.experiments.scenarios.trials import SOON, captured, copy_records, run_workload
 from tests.waiting import until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
@@ -161,10 +161,26 @@ def test_a_share_consumer_stays_when_coordinators_fail(cluster: ApacheCluster) -
     assert faults[-1] is beats[-1]
 
 
+def test_java_shares_when_coordinators_fail(
+    cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "SOON", SOON)
+    ended = run_workload(
+        "java", "share-group", "share-coordinator-fails", cluster.bootstrap, tmp_path
+    )
+    assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
+    beats = captured(tmp_path, "ShareGroupHeartbeat")
+    faults = [beat for beat in beats if beat.rules]
+    errors = ["COORDINATOR_LOAD_IN_PROGRESS"] * 2 + ["NOT_COORDINATOR"] * 2
+    assert [fault.error for fault in faults] == [None, "", *errors, None]
+    assert len({request_field(beat, "member_id") for beat in beats}) == 1
+    assert faults[-1] is beats[-1]
+
+
 def test_kafka_streams_stays_when_coordinators_fail(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(trial, "SOON", SOON)
     ended = copy_records("kafka-streams", "streams-coordinator-fails", cluster.bootstrap, tmp_path)
     assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
     beats = captured(tmp_path, "StreamsGroupHeartbeat")
@@ -192,7 +208,7 @@ def test_kafka_streams_stays_when_coordinators_fail(
 def test_kafka_streams_gets_no_tasks_when_the_response_with_them_is_lost(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(trial, "SOON", SOON)
     monkeypatch.setattr(workloads, "PATIENCE", 20.0)
     ended = copy_records("kafka-streams", "streams-tasks-reply-lost", cluster.bootstrap, tmp_path)
     assert ended.raised == "GaveUpError: 40 records were not delivered"

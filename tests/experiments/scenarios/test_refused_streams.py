@@ -9,7 +9,7 @@ import pytest
 from barnabas.experiments.clients import trial
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import fired, through
-from tests.experiments.scenarios.transactions import captured, copy_records
+from tests.experiments.scenarios.trials import SOON, captured, copy_records
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
@@ -25,7 +25,7 @@ BEATS = "StreamsGroupHeartbeat"
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give brokers more time to make the topics of a trial."""
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(trial, "SOON", SOON)
 
 
 def test_kafka_streams_shuts_down_where_its_topology_is_refused(

@@ -1,20 +1,14 @@
-"""Transactional producers of confluent-kafka, and programs that copy records in transactions."""
+"""Transactional producers of confluent-kafka, for scenarios about transactions."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer, TopicPartition
 
-from barnabas.captures.capture import open_capture
-from barnabas.captures.kafka.exchange import Exchange
-from barnabas.experiments.clients import trial, workloads
 from barnabas.harness import Harness
-from barnabas.peers.clients import registry
-from tests.experiments.scenarios.kafka import QUICK, VERSION, ready
+from tests.experiments.scenarios.kafka import QUICK
 from tests.waiting import SOON
 
 
@@ -58,22 +52,3 @@ def transact_offset(
     producer.flush(SOON)
     producer.send_offsets_to_transaction([TopicPartition(topic, 0, offset)], group, SOON)
     producer.commit_transaction(SOON)
-
-
-def copy_records(client: str, scenario: str | None, bootstrap: str, folder: Path) -> trial.Trial:
-    """Copy 40 records to another topic, exactly once, with Java's client or Kafka Streams.
-
-    client: `java` or `kafka-streams`. scenario: None for a proxy without rules. folder: where `captured`
-    finds the exchanges.
-    """
-    program = registry.find(f"{client}@{VERSION}").prepare()
-    workload = workloads.find("read-process-write")._replace(records=40)
-    setup = trial.TrialSetup(bootstrap, folder)
-    rules = None if scenario is None else ready(scenario)
-    return trial.trial(program, workload, rules, setup, threading.Event())
-
-
-def captured(folder: Path, *apis: str) -> list[Exchange]:
-    """Return the exchanges of some APIs in a trial, in the order of the requests."""
-    exchanges = open_capture(folder / trial.CAPTURE).exchanges()
-    return sorted((one for one in exchanges if one.api in apis), key=lambda one: one.ts)
