@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -11,7 +11,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.experiments.clients import trial
 from barnabas.peers.apache import ApacheCluster
+from tests.experiments.scenarios.expectations import of_api
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import (
+    JAVA,
     QUICK,
     fired,
     made_topic,
@@ -27,6 +30,7 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 
 ABORTABLE = "TRANSACTION_ABORTABLE"
 EPOCH = "INVALID_PRODUCER_EPOCH"
+MAPPING = "INVALID_PRODUCER_ID_MAPPING"
 
 
 @pytest.fixture
@@ -157,3 +161,69 @@ def test_librdkafka_is_fenced_when_it_commits_offsets(cluster: ApacheCluster) ->
     ends = [one for one in proxy.exchanges if one.api == "EndTxn"]
     assert [one.request["committed"] for one in ends if one.request] == [True]
     assert read_log(cluster.bootstrap, topic, committed=True) == {0: values[2:]}
+
+
+def test_librdkafka_is_fenced_by_the_error_of_older_versions(cluster: ApacheCluster) -> None:
+    topic, values = made_topic(cluster.bootstrap, "old-epoch"), numbers(3)
+    with through("producer-epoch-refused", cluster.bootstrap) as proxy:
+        for value in values[:2]:
+            assert failing(transactional(proxy.bootstrap, topic), topic, value, "_FENCED").fatal()
+        transact(transactional(proxy.bootstrap, topic), topic, values[2:])
+    refused = [one for rule in proxy.rules.rules for one in fired(proxy, rule.name)]
+    assert [(one.api, one.error) for one in refused] == [
+        ("AddPartitionsToTxn", EPOCH),
+        ("EndTxn", EPOCH),
+    ]
+    ends = [one for one in proxy.exchanges if one.api == "EndTxn"]
+    assert [one.request["committed"] for one in ends if one.request] == [True, True]
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: values[2:]}
+
+
+def test_librdkafka_aborts_and_goes_on_when_its_id_has_expired(cluster: ApacheCluster) -> None:
+    topic, values = made_topic(cluster.bootstrap, "expired"), numbers(3)
+    with through("transactional-id-expired", cluster.bootstrap) as proxy:
+        producer = transactional(proxy.bootstrap, topic)
+        transact(producer, topic, values[:1])
+        assert failing(producer, topic, values[1], MAPPING).txn_requires_abort()
+        producer.abort_transaction(SOON)
+        transact(producer, topic, values[2:])
+    refused = [one for rule in proxy.rules.rules for one in fired(proxy, rule.name)]
+    assert [(one.api, one.error) for one in refused] == [
+        ("AddPartitionsToTxn", MAPPING),
+        ("EndTxn", MAPPING),
+    ]
+    begun = [one for one in of_api(proxy, "InitProducerId") if not one.error]
+    assert len(begun) == 2
+    assert begun[1].ts > refused[1].ts
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: [values[0], values[2]]}
+
+
+def test_java_needs_a_new_producer_when_its_id_has_expired(
+    cluster: ApacheCluster, java: ScenarioClient
+) -> None:
+    topic, values = made_topic(cluster.bootstrap, "expired-java"), numbers(3)
+    with through("transactional-id-expired", cluster.bootstrap) as proxy:
+        own = {"bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
+        transactions: list[tuple[list[bytes], Literal["commit"]]] = [
+            ([value], "commit") for value in values
+        ]
+        fatal = ["InvalidPidMappingException"] * 2
+        assert java.transact(topic, transactions[:2], {**JAVA, **own}) == [[], fatal]
+        assert java.transact(topic, transactions[2:], {**JAVA, **own}) == [[]]
+    [refused] = fired(proxy, "the leader adds no partition for the producer")
+    assert (refused.api, refused.error) == ("Produce", MAPPING)
+    assert len(of_api(proxy, "EndTxn")) == 2
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: [values[0], values[2]]}
+
+
+@pytest.mark.usefixtures("soon")
+def test_kafka_streams_replaces_a_producer_whose_id_has_expired(
+    cluster: ApacheCluster, tmp_path: Path
+) -> None:
+    ended = copy_records("kafka-streams", "transactional-id-expired", cluster.bootstrap, tmp_path)
+    assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
+    exchanges = captured(tmp_path, "InitProducerId", "Produce", "EndTxn")
+    [refused] = [one for one in exchanges if one.rules]
+    assert (refused.api, refused.error) == ("Produce", MAPPING)
+    after = [one.api for one in exchanges if one.ts > refused.ts and not one.error]
+    assert after.index("InitProducerId") < after.index("EndTxn")
