@@ -7,16 +7,20 @@ acknowledged and is not stored is a finding, and so is a record that is stored t
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.experiments.clients import trial, workloads
+from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients import registry
 from barnabas.proxy.faults.respond import Respond
@@ -24,6 +28,8 @@ from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.entities import entity_fields, values_at
+from tests.experiments.scenarios.kafka import made_topic, numbers, read_log, send
+from tests.waiting import SOON
 
 pytestmark = [
     pytest.mark.needs_apache("4.3.1"),
@@ -138,3 +144,50 @@ def partitions(exchange: Exchange) -> Iterator[tuple[int, int]]:
         for entry in values_at(codec.decode(exchange.response_body or b""), path[:-1]):
             code = next(name for name in entry if name.endswith("error_code"))
             yield entry[path[-1]], entry[code]
+
+
+ADMIN: Final = scenario(
+    rule("CreateTopics", "POLICY_VIOLATION", "topic: '*-refused'"),
+    rule("DeleteRecords", "NOT_LEADER_OR_FOLLOWER", "partition: 1"),
+)
+MADE_ANYWAY: Final = scenario(
+    rule("CreateTopics", "REQUEST_TIMED_OUT", "topic: '*-late'", more=", after: true")
+)
+
+
+def test_topics_and_records_of_an_administrator(cluster: ApacheCluster) -> None:
+    names = ["only-made", "only-refused", "only-made-too"]
+    direct = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    with Harness(cluster.bootstrap, scenario=loads(ADMIN)) as proxy:
+        admin = AdminClient({"bootstrap.servers": proxy.bootstrap})
+        told = outcomes(admin.create_topics([NewTopic(name, 1, 1) for name in names]))
+    assert told == {"only-made": "", "only-refused": "POLICY_VIOLATION", "only-made-too": ""}
+    made = direct.list_topics(timeout=SOON).topics
+    assert [name in made for name in names] == [not told[name] for name in names]
+    with Harness(cluster.bootstrap, scenario=loads(MADE_ANYWAY)) as proxy:
+        admin = AdminClient({"bootstrap.servers": proxy.bootstrap})
+        pair = [NewTopic(name, 1, 1) for name in ("only-late", "only-soon")]
+        told = outcomes(admin.create_topics(pair))
+    assert told == {"only-late": "REQUEST_TIMED_OUT", "only-soon": ""}
+    assert {"only-late", "only-soon"} <= direct.list_topics(timeout=SOON).topics.keys()
+
+
+def test_records_of_one_partition_are_not_deleted(cluster: ApacheCluster) -> None:
+    topic = made_topic(cluster.bootstrap, "only-deleted", 4)  # 0 and 3 have one leader, 1 another
+    send(cluster.bootstrap, topic, numbers(16), partitions=4)
+    before = [TopicPartition(topic, index, 3) for index in range(4)]
+    with Harness(cluster.bootstrap, scenario=loads(ADMIN)) as proxy:
+        admin = AdminClient({"bootstrap.servers": proxy.bootstrap})
+        told = outcomes(admin.delete_records(before, request_timeout=SOON))
+    assert list(told.values()) == ["", "NOT_LEADER_FOR_PARTITION", "", ""]
+    stored = read_log(cluster.bootstrap, topic)
+    assert [len(values) for values in stored.values()] == [1, 4, 1, 1]
+
+
+def outcomes(futures: Mapping[Any, Future[Any]]) -> dict[str, str]:
+    """Return the error's name for each entity of a request; "" without an error."""
+    found = {}
+    for entity, future in futures.items():
+        problem = future.exception(SOON)
+        found[str(entity)] = "" if problem is None else problem.args[0].name()
+    return found
