@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from barnabas.captures.kafka.wording import joined, shorten
 from barnabas.nearest import did_you_mean
+from barnabas.proxy.error_responses.reach import nameable
 from barnabas.proxy.faults import CONNECTIONS, FAULTS, Fault
 from barnabas.proxy.faults.edit import Edit
 from barnabas.proxy.faults.hold import Hold
@@ -135,7 +136,7 @@ def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] 
     if model is Hold:
         return {"control": True}
     if model is Respond:
-        return {"error": _error(message)}
+        return {"error": _error(message), **_only(message)}
     if model is Edit:
         path, value = next(_fields(body), (None, None))
         if path is None:
@@ -146,6 +147,17 @@ def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] 
     except ValidationError:
         return yaml.safe_load(example(model))
     return None
+
+
+def _only(message: Message) -> dict[str, Any]:
+    """Return `only` with the first of a request's entries; {} if it has none with an error of its own."""
+    named = nameable(message.key, message.version)
+    partitions = sorted((name, index) for name, _, index in message.partitions() if name)
+    if "partition" in named and partitions:
+        topic, index = partitions[0]
+        return {"only": {"topic": glob.escape(topic), "partition": index}}
+    several = (e for e in get_args(Entity) if e in named and len(message.names(e)) > 1)
+    return next(({"only": {e: glob.escape(min(message.names(e)))}} for e in several), {})
 
 
 def _error(message: Message) -> str:

@@ -14,7 +14,7 @@ from barnabas.proxy.matching.message import Message, Unable
 from barnabas.specs import api, records
 from barnabas.specs.frames import Direction, request_head, response_body
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import message, requests
+from tests.proxy.faults.given import halted, message, requests
 from tests.proxy.frames import Chunks, request, response, slicings
 from tests.proxy.playbook import Actor, Stage
 
@@ -557,3 +557,19 @@ def test_an_empty_array_of_metadata_stands_for_no_topic_but_in_v0() -> None:
         actor = staged(do, "Metadata")
         actor.ask(request("Metadata", 1, version=version, topics=[]))
         assert actor.stage.rules.rule("r").fired == count
+
+
+def test_a_message_at_a_breakpoint_may_be_refused_in_part() -> None:
+    match = "{api: Produce, direction: request}"
+    actor = Stage(f"version: 1\nrules:\n- {{name: b, match: {match}, do: breakpoint}}\n").actor()
+    actor.ask(produce(orders=[0, 1]))
+    (waiting,) = halted(actor)
+    do = {"respond": {"error": 6, "only": {"topic": "orders", "partition": 1}}}
+    where = "topic orders partition 1"
+    assert actor.stage.decide(waiting.id, do) == (
+        f"take out {where}", f"respond NOT_LEADER_OR_FOLLOWER for {where}"
+    )  # fmt: skip
+    assert actor.frames("request") == [produce(orders=[0])]
+    actor.answer(stored(orders=[0]))
+    (answer,) = bodies(actor, "response", "Produce", 8)
+    assert codes(answer) == {"/orders/0": 0, "/orders/1": 6}

@@ -123,6 +123,13 @@ def test_each_act_has_settings_that_work(do: str, written: Any) -> None:
     assert drafted(one(), "request", do).rule["do"] == written
 
 
+def test_a_refusal_begins_with_one_entry_of_several() -> None:
+    do = drafted(one("rebalance.pcap.gz", "OffsetCommit"), "request", "respond").rule["do"]
+    assert do["respond"]["only"].keys() == {"topic", "partition"}
+    described = drafted(one("kip-848.pcapng", "Metadata"), "request", "respond").rule["do"]
+    assert described == {"respond": {"error": "NOT_LEADER_OR_FOLLOWER"}}
+
+
 def test_a_change_begins_with_a_field_that_is_there_and_settings_may_be_ones_own() -> None:
     found = drafted(one(), "response", "edit").rule["do"]
     assert list(found["edit"]["set"]) == ["throttle_time_ms"]

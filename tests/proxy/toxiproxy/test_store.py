@@ -11,6 +11,7 @@ import pytest
 from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.ports import free_port
+from tests.proxy.faults.given import produced
 from tests.proxy.frames import request
 from tests.proxy.servers import echo_metadata, read_frame
 from tests.proxy.toxiproxy.desk import SOON, Desk, body, desk, new_store, read_all
@@ -159,6 +160,19 @@ async def test_brokers_that_a_proxy_listens_for_itself_have_their_ports_again() 
             _, writer = await asyncio.open_connection("127.0.0.1", int(place.rpartition(":")[2]))
             writer.close()
         assert await told(at) == own
+
+
+async def test_a_toxic_may_refuse_one_partition() -> None:
+    async with desk(echo_metadata) as at:
+        only = {"topic": "t", "partition": [1, "3-4"]}
+        do = {"respond": {"error": "NOT_LEADER_OR_FOLLOWER", "only": only}}
+        rule = {"match": {"api": "Produce", "direction": "request"}, "do": do}
+        at.proxy.add(body(type="kafka", stream="upstream", attributes={"rule": rule}))
+        (found,) = at.proxy.rules().rules
+        concerns = found.do[0].config.concerns
+        assert [concerns(produced(*[None] * count)) for count in (2, 1)] == [
+            True, False
+        ]  # fmt: skip
 
 
 async def test_a_rule_is_a_toxic() -> None:
