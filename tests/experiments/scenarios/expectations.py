@@ -359,3 +359,13 @@ def asks_for_an_offset_again(proxy: Harness) -> None:
     for rule in (high, offline):
         first = min(one.ts for one in fired(proxy, rule))
         assert [one for one in of_api(proxy, "Metadata") if one.ts > first]
+
+
+def loses_producer_state(proxy: Harness) -> None:
+    """Check that batches of an unknown producer were refused, and stored ones got no offset."""
+    rules(
+        {
+            "the broker has forgotten the producer": "Produce UNKNOWN_PRODUCER_ID",
+            "stored, and too long ago to know where": "Produce DUPLICATE_SEQUENCE_NUMBER",
+        }
+    )(proxy)

@@ -1,4 +1,4 @@
-"""Records that a broker refuses to store, or stores although it reports an error."""
+"""Requests that a broker refuses, or carries out although it reports an error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from barnabas.peers.apache import ApacheCluster, UnavailableError
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.java_errors import ErrorClient
 from tests.experiments.scenarios.kafka import (
+    FEW,
     JAVA,
+    JAVA_FEW,
     PLAIN,
     fired,
     made_topic,
     numbers,
     read_log,
+    receive,
     send,
     through,
 )
@@ -169,3 +172,40 @@ def test_without_idempotence_a_batch_that_comes_twice_is_stored_twice(
     (stored,) = read_log(cluster.bootstrap, topic).values()
     assert {*stored} == {*values}
     assert len(stored) == len(values) + len(twice)
+
+
+SERVER_ERRORS = expect.rules(
+    {
+        "produced, and an unexpected error": "Produce UNKNOWN_SERVER_ERROR",
+        "fetched, and an unexpected error": "Fetch UNKNOWN_SERVER_ERROR",
+    }
+)
+
+
+def test_librdkafka_reports_an_unexpected_error_and_continues(cluster: ApacheCluster) -> None:
+    topic, values = made_topic(cluster.bootstrap, "server-error"), numbers(40)
+    with through("server-error", cluster.bootstrap) as proxy:
+        sent = send(proxy.bootstrap, topic, values)
+        received = receive(proxy.bootstrap, topic, len(sent.acknowledged), FEW)
+    SERVER_ERRORS(proxy)
+    assert {*sent.failed.values()} == {*received.errors} == {"UNKNOWN"}
+    assert len(sent.failed) == len(fired(proxy, "produced, and an unexpected error"))
+    assert len(received.errors) == len(fired(proxy, "fetched, and an unexpected error"))
+    stored = [value for value in values if value not in sent.failed]
+    assert received.values == sent.acknowledged == stored
+    assert read_log(cluster.bootstrap, topic) == {0: stored}
+
+
+def test_java_reports_an_unexpected_error_of_a_record_and_continues(
+    cluster: ApacheCluster, java_errors: ErrorClient
+) -> None:
+    topic, values = made_topic(cluster.bootstrap, "server-error-java"), numbers(40)
+    with through("server-error", cluster.bootstrap) as proxy:
+        settings = {**JAVA, **JAVA_FEW, "bootstrap.servers": proxy.bootstrap}
+        problems = java_errors.produce_each(topic, values, settings).problems
+        read = java_errors.consume_on(topic, values[-1], settings)
+    SERVER_ERRORS(proxy)
+    assert {*problems} == {None, "UnknownServerException"}
+    stored = [value for value, problem in zip(values, problems, strict=True) if problem is None]
+    assert (read.problems, read.values) == ([], stored)
+    assert read_log(cluster.bootstrap, topic) == {0: stored}

@@ -57,6 +57,8 @@ ROWS = [
         replicas=2),
     Row("produce-timed-out", RDKAFKA, "write", expect.timed_out_and_out_of_order, 30),
     Row("producer-id-late", RDKAFKA, "write", expect.asks_for_its_id_again, 3),
+    Row("producer-state-lost", RDKAFKA, "write", expect.loses_producer_state),
+    Row("producer-state-lost", JAVA, "write", expect.loses_producer_state),
     Row("rebootstrap-required", RDKAFKA, "write and read", expect.begins_with_bootstrap_servers_again, 80,
         own={"topic.metadata.refresh.interval.ms": 200}, seconds=2),
     Row("sasl-session-ends", RDKAFKA, "write and read", expect.logs_in_again, 80, own=ALICE, seconds=2.5,
