@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import Any
@@ -76,7 +77,8 @@ def consume_on(request: dict[str, Any]) -> dict[str, Any]:
                 break
         return {"received": received, "problems": problems}
     finally:
-        consumer.close()
+        with contextlib.suppress(jpype.JException):  # it may throw what poll would have thrown
+            consumer.close()
 
 
 def _text(value: Any) -> str | None:
