@@ -20,14 +20,14 @@ Decide = Callable[[Identity], bool | None]
 _COORDINATORS: Final = {0: "group", 1: "transactional_id"}
 """The key type of FindCoordinator -> what its keys are."""
 
-_SHARED: Final = ("records", "resource_type", "config", "principal")
+_SHARED: Final = ("records", "config", "principal")
 """Kinds of fields that do not identify an entry of a response by themselves."""
 
 NO_ID: Final = uuid.UUID(int=0)
 
 
 class Identities:
-    """What the structures of one API and version identify."""
+    """A reader of the identities of structures, for one API and version."""
 
     def __init__(self, key: int, version: int) -> None:
         self._fields: dict[Direction, Mapping[tuple[str, ...], FieldEntity]] = {
@@ -74,13 +74,13 @@ class Identities:
         """Return the kind of thing that a field of the request identifies; None for other fields."""
         return self._fields["request"].get(path)
 
-    def identifying(self, path: tuple[str, ...]) -> list[str]:
-        """Return the names of the fields that identify an entry of the response's array at a path."""
-        return [
-            name
+    def identifying(self, path: tuple[str, ...]) -> dict[str, FieldEntity]:
+        """Return the fields that identify an entry of the response's array at a path, by name."""
+        return {
+            name: kind
             for (*around, name), kind in self._fields["response"].items()
             if tuple(around) == path and kind not in _SHARED
-        ]
+        }
 
 
 def _coordinator(identity: Identity, key: Any) -> dict[str, Any]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.proxy.error_responses.error_response import by_position, error_entry
 from barnabas.proxy.error_responses.identities import NO_ID, Decide, Identities, Identity
 from barnabas.proxy.error_responses.pairs import Pair, is_code, pairs
+
+_ALTERNATIVES: Final = ("topic", "topic_id", "member", "instance")
+"""Kinds of fields of which one suffices: a topic has a name or an id, a member an id or an instance id."""
+
+_UNNAMED: Final = (None, "", NO_ID)
 
 _RETAINED: Final = ("acknowledge_error_code", "acknowledge_error_message")
 """Fields of an entry that report another result than its error: of acknowledgements in ShareFetch."""
@@ -85,8 +90,8 @@ class Merge(NamedTuple):
         above: Identity,
     ) -> list[Any]:
         """Return the entries of an array in the request's order, refused ones with their error."""
-        names = self.identities.identifying(path)
-        refusals, positions = _Index(names, errors), _Index(names, order)
+        fields = self.identities.identifying(path)
+        refusals, positions = _Index(fields, errors), _Index(fields, order)
         missing = dict(enumerate(errors))
         merged: list[tuple[int, Any]] = []
         for entry in entries:
@@ -123,12 +128,12 @@ class Merge(NamedTuple):
 
 
 class _Index:
-    """Entries of an array by the fields that identify them."""
+    """Entries of an array by what identifies them."""
 
-    def __init__(self, names: list[str], entries: list[dict[str, Any]]) -> None:
-        self._names = names
+    def __init__(self, fields: Mapping[str, str], entries: list[dict[str, Any]]) -> None:
+        self._fields = fields
         self._end = len(entries)
-        self._entries: dict[tuple[str, Any, Any], tuple[int, dict[str, Any]]] = {}
+        self._entries: dict[Hashable, tuple[int, dict[str, Any]]] = {}
         for at, entry in enumerate(entries):
             for key in self._keys(entry):
                 self._entries.setdefault(key, (at, entry))
@@ -138,8 +143,11 @@ class _Index:
         found = (self._entries.get(key) for key in self._keys(entry))
         return next((each for each in found if each is not None), (self._end, None))
 
-    def _keys(self, entry: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-        for name in self._names:
-            value = entry.get(name)
-            if value not in (None, "", NO_ID):
-                yield name, value, entry.get("resource_type")
+    def _keys(self, entry: dict[str, Any]) -> Iterator[Hashable]:
+        """Yield the keys of an entry: one for each name of its topic or member, with all other fields."""
+        named = [(kind, entry.get(name)) for name, kind in self._fields.items()]
+        others = tuple(each for each in named if each[0] not in _ALTERNATIVES)
+        names = [each for each in named if each[0] in _ALTERNATIVES and each[1] not in _UNNAMED]
+        yield from ((*name, others) for name in names)
+        if not names:
+            yield others

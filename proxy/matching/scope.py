@@ -17,13 +17,14 @@ from barnabas.proxy.matching.message import Message, Unable, Unnamed
 from barnabas.proxy.matching.notation import LAST, Globs, Integers, PartitionRanges, range_text
 from barnabas.proxy.matching.settings import Settings, some_of
 
-_KINDS: Final = (
+KINDS: Final = (
     *("topic", "partition", "group", "transactional_id", "producer_id", "member", "resource"),
     *("config", "principal"),
 )
+"""The kinds of things by which entries are chosen."""
 
 
-class Only(Settings, json_schema_extra=some_of(*_KINDS)):
+class Only(Settings, json_schema_extra=some_of(*KINDS)):
     """The entries of the request to refuse; an entry must meet all conditions. The broker does the rest."""
 
     topic: Globs = None
@@ -48,13 +49,13 @@ class Only(Settings, json_schema_extra=some_of(*_KINDS)):
     @model_validator(mode="after")
     def _some(self) -> Self:
         if not self.kinds:
-            raise ValueError(f"give {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
+            raise ValueError(f"give {', '.join(KINDS[:-1])} or {KINDS[-1]}")
         return self
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of things that the settings name."""
-        return tuple(kind for kind in _KINDS if getattr(self, kind) is not None)
+        return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
 
     def names_in(self, key: int, version: int) -> bool:
         """Return whether an entry of such requests, or of their responses, can meet the conditions."""

@@ -5,10 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from barnabas.proxy.effects import EFFECTS
+from barnabas.proxy.error_responses.reach import is_read, nameable
 from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.matching.contents import has_errors
+from barnabas.proxy.matching.notation import range_text
+from barnabas.proxy.matching.scope import KINDS, Only
+from barnabas.specs import REGISTRY, api
+from barnabas.specs.message import Api
 from tests.docs.reference.markdown import code, page, prose, settings, table
 
 _SAYS: Final = re.compile(r"^(acks=0|Order|In flight): ", re.M)
@@ -26,6 +34,38 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _only() -> Iterator[str]:
+    """The sections about the entries that `respond` refuses."""
+    yield "### respond: only"
+    yield prose(Only.__doc__)
+    yield settings(Only.model_json_schema())
+    yield "### Entries that only can name"
+    yield (
+        "The broker gets the other entries of a write, and reads whole. A cell has the versions in which an "
+        "entry of the request, or of a read's response, is identified by such a thing and has an error of "
+        "its own. Where the request itself is of one group or producer, `only` refuses the whole request."
+    )
+    head = ("API", "kind", *(code(kind) for kind in KINDS))
+    yield table(head, (row for key, *_ in REGISTRY if any((row := _nameable(api(key)))[2:])))
+
+
+def _nameable(declared: Api) -> tuple[str, ...]:
+    """The row of an API: the versions in which `only` can name each kind of thing."""
+    first, last = declared.versions
+    kind = "read" if is_read(declared.key) else "write"
+    cells = []
+    for each in KINDS:
+        some = [
+            version
+            for version in range(first, last + 1)
+            if has_errors(declared.key, "response", version)
+            and each in nameable(declared.key, version)
+        ]
+        cells.append(range_text(some[0], some[-1], last) if some else "")
+        assert not some or some == list(range(some[0], some[-1] + 1)), (declared.name, each)
+    return (declared.name, kind, *cells)
+
+
 def faults() -> str:
     """The page."""
     head = ("fault", "acks=0", "order of responses", "in flight")
@@ -33,6 +73,8 @@ def faults() -> str:
     for name, model, *_ in FAULTS:
         does, facts = said(name)
         sections += [f"## {name}", prose(does), settings(model.model_json_schema())]
+        if model is Respond:
+            sections += list(_only())
         rows.append(
             (
                 f"[`{name}`](#{name})",
