@@ -178,11 +178,11 @@ class Amend(NamedTuple):
 
     change: Callable[[bytes], bytes]
     """Returns the new body for the body of the broker's response. Raises proxy.matching.message.Unable."""
-    what: str
+    description: str
     """A description of the change."""
 
     def __str__(self) -> str:
-        return self.what
+        return self.description
 
 
 class LoseReply(NamedTuple):

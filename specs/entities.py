@@ -248,20 +248,20 @@ def entity_fields(
     >>> entity_fields(8, "response", 8)
     {('topics', 'name'): 'topic', ('topics', 'partitions', 'partition_index'): 'partition'}
     """
-    found: dict[tuple[str, ...], FieldEntity] = {}
+    by_path: dict[tuple[str, ...], FieldEntity] = {}
     indexes = {(*each.topic, *each.below) for each in partition_places(key, direction, version)}
     for located in api(key).message(direction).layout(version).walk():
         path = located.path
         if path in indexes:
-            found[path] = "partition"
+            by_path[path] = "partition"
         elif key == FIND_COORDINATOR and path[-1] in ("key", "coordinator_keys"):
-            found[path] = "coordinator"
+            by_path[path] = "coordinator"
         elif path[-2:] == (CONFIGS, "name"):
-            found[path] = "config"
+            by_path[path] = "config"
         elif path[-1] in _BY_NAME:
-            found[path] = _BY_NAME[path[-1]]
+            by_path[path] = _BY_NAME[path[-1]]
         else:
             entity = next((each for each in NAMES if _is_name_of(each, key, located)), None)
             if entity is not None:
-                found[path] = entity
-    return found
+                by_path[path] = entity
+    return by_path

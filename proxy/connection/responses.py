@@ -230,12 +230,12 @@ class Responses:
                 changed = amend.change(outgoing.response_body)
             except Unable as problem:
                 reason = str(problem) if self.state.plan.quotes else problem.place
-                text = f"{amend.what} could not be done: {reason}; the response passes without it"
+                text = f"{amend.description} could not be done: {reason}; the response passes without it"
                 self.actions.say(f"rule {name!r}: {text}")
                 self.actions.flag("response", outgoing.ordinal, at, text)
                 continue
             self._set_body(outgoing, offset, changed)
-            outgoing.changed += (amend.what,)
+            outgoing.changed += (amend.description,)
             if pending.key == SHARE_FETCH:
                 member = self.state.broker, pending.version, pending.body
                 self.state.shared.releases.note(*member, before, changed)

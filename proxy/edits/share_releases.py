@@ -46,7 +46,7 @@ class ShareReleases:
             old, new = (_acquired(codec.decode(body)) for body in (before, after))
         except Malformed:
             return
-        lost = {place: ranges for place, ranges in old.items() if place not in new}
+        lost = {partition: ranges for partition, ranges in old.items() if partition not in new}
         if lost:
             self._owed[member] = {**self._owed.get(member, {}), **lost}
 

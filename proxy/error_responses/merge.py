@@ -140,8 +140,8 @@ class _Index:
 
     def find(self, entry: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
         """Return the position of the entry about the same thing, and the entry; the end if there is none."""
-        found = (self._entries.get(key) for key in self._keys(entry))
-        return next((each for each in found if each is not None), (self._end, None))
+        entries = (self._entries.get(key) for key in self._keys(entry))
+        return next((each for each in entries if each is not None), (self._end, None))
 
     def _keys(self, entry: dict[str, Any]) -> Iterator[Hashable]:
         """Yield the keys of an entry: one for each name of its topic or member, with all other fields."""

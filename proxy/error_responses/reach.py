@@ -74,14 +74,14 @@ def branches(answered: Iterable[Pair]) -> tuple[Branch, ...]:
     >>> branches(pairs(34, 2))
     (Branch(name='dirs', inner=(Branch(name='topics', inner=(Branch(name='partitions', inner=()),)),)),)
     """
-    found: dict[str, Branch] = {}
+    by_name: dict[str, Branch] = {}
     for pair in answered:
         for twin in pair.twins:
             branch = Branch(twin.path[-1], branches(pair.inner))
             for name in reversed(twin.path[:-1]):
                 branch = Branch(name, (branch,))
-            found.setdefault(branch.name, branch)
-    return tuple(found.values())
+            by_name.setdefault(branch.name, branch)
+    return tuple(by_name.values())
 
 
 def _paths(pair: Pair, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

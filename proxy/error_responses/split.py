@@ -117,8 +117,8 @@ class Split:
                 return bool(self._decide({**identity, kind: None}))
             for item in value if isinstance(value, list) else ():
                 if isinstance(item, dict):
-                    found = self._identities.of("request", item, inner, identity)
-                    if self._decide(found) or self._names(item, inner, found):
+                    inner_identity = self._identities.of("request", item, inner, identity)
+                    if self._decide(inner_identity) or self._names(item, inner, inner_identity):
                         return True
                 elif self._decide(self._identities.of_plain(inner, item, identity)):
                     return True

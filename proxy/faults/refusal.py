@@ -48,10 +48,10 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
     if split.refused is None and not (whole and split.open):
         reason = "an array of the request stands for all" if split.open else "no such entry"
         raise Unable(f"only {only.describe()}: {reason}")
-    what = f"respond {error_in(key, code)} for {only.describe()}"
+    description = f"respond {error_in(key, code)} for {only.describe()}"
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
-        return answer_later(message, lambda _: body, what) if after else (Answer(body),)
+        return answer_later(message, lambda _: body, description) if after else (Answer(body),)
     merges, rest = [split.merge(code)], split.rest
     if key == ADD_PARTITIONS_TO_TXN and not whole:
         others = split.divided(partial(_is_in_transaction, _transactions(split.refused)))
@@ -59,21 +59,21 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
     codec = api(key).response.codec(version)
     change = partial(_changed, codec, merges, encode)
     if whole:
-        return (*_at_once(message, split), *answer_later(message, change, what))
+        return (*_at_once(message, split), *answer_later(message, change, description))
     if rest is None:
         if message.acks == 0:
             return (HangUp(),)
         return (Answer(encode(_merged(error_response(key, version, split.request, 0), merges))),)
-    left = Become(message.encoded(rest), f"take out {only.describe()}")
-    return (left, *answer_later(message, change, what))
+    reduced = Become(message.encoded(rest), f"take out {only.describe()}")
+    return (reduced, *answer_later(message, change, description))
 
 
-def answer_later(message: Message, change: Callable[[bytes], bytes], what: str) -> Effects:
+def answer_later(message: Message, change: Callable[[bytes], bytes], description: str) -> Effects:
     """Return the effects of a request that the broker gets, and whose response is changed.
 
     A Produce with acks=0 has no response: brokers close its connection.
     """
-    return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, what),)
+    return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description),)
 
 
 def _changed(codec: Codec, merges: list[Merge], encode: Encode, body: bytes) -> bytes:
