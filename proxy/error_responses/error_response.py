@@ -119,6 +119,7 @@ class _Filling(NamedTuple):
         by their positions.
         """
         entries: list[dict[str, Any]] = []
+        written: set[str] = set()
         for twin in pair.twins:
             for identity, item in _items(values, twin.path, {}):
                 if twin.element.struct is not None:
@@ -126,8 +127,10 @@ class _Filling(NamedTuple):
                 else:
                     identity = {**identity, _identity(pair.element, twin): item}
                     entry = self.struct(pair.element, (), {}, identity)
-                if entry not in entries or by_position(pair):
+                text = repr(entry)
+                if text not in written or by_position(pair):
                     entries.append(entry)
+                    written.add(text)
         return entries
 
 
