@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.context.sessions import KEYS as SESSION_KEYS
+from barnabas.captures.kafka.context.sessions import INCREMENTAL
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
@@ -41,7 +41,7 @@ def message_of(
         arrived=frame.arrived,
         listener=state.find,
         topics=state.shared.topics,
-        sessions=state.shared.sessions if pending.key in SESSION_KEYS else None,
+        sessions=state.shared.sessions if pending.key in INCREMENTAL else None,
         reading=state.shared.reading,
         quotes=state.plan.quotes,
     )

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
-from barnabas.captures.kafka.context.sessions import KEYS, Sessions
+from barnabas.captures.kafka.context.sessions import INCREMENTAL, Sessions
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.message import Message
@@ -63,7 +63,7 @@ def past_message(
         acks=_acks(head + (body or b"")) if direction == "request" else None,
         listener=lambda _: ("", 0),
         topics=topics or {},
-        sessions=sessions if exchange.key in KEYS else None,
+        sessions=sessions if exchange.key in INCREMENTAL else None,
         reading=reading or Values(),
         too_large="" if complete else NOT_KEPT,
     )

@@ -89,11 +89,13 @@ class Only(Settings, json_schema_extra=some_of(*KINDS)):
         return split.refused is not None or (whole and split.open)
 
     def _split(self, message: Message, unnamed: set[uuid.UUID]) -> Split:
-        values = message.values()
+        values, complete = message.values(), False
         if message.sessions is not None:
-            values = message.sessions.completed(message.broker, values)
+            values, complete = message.sessions.completed(message.broker, values)
         decide = self._decide(message.topics, unnamed)
-        return Split(message.key, message.version, values, decide)
+        split = Split(message.key, message.version, values, decide)
+        split.open &= not complete
+        return split
 
     def describe(self) -> str:
         """Return the conditions as text.

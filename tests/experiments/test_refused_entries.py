@@ -80,10 +80,10 @@ SHARE: Final = scenario(
     rule("ShareAcknowledge", "NOT_LEADER_OR_FOLLOWER", "partition: 0", "times: 1"),
 )
 IN_FLIGHT: Final = scenario(
-    rule("Produce", "NOT_LEADER_OR_FOLLOWER", "partition: 1", "skip: 2, every: 4, times: 10"),
+    rule("Produce", "NOT_LEADER_OR_FOLLOWER", "partition: 0", "skip: 2, every: 4, times: 10"),
 )
 STORED: Final = scenario(
-    rule("Produce", "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "partition: 2", "every: 4, times: 10",
+    rule("Produce", "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "partition: 3", "every: 4, times: 10",
          ", after: true"),
 )  # fmt: skip
 
@@ -97,7 +97,7 @@ CELLS: Final = [
     ),  # the others use transactions v2: Produce adds partitions
     *((client, "share-group", SHARE) for client in ALL),
     *((client, "burst", IN_FLIGHT) for client in (JAVA, LIBRDKAFKA)),
-    (LIBRDKAFKA, "burst", STORED),
+    *((client, "burst", STORED) for client in (JAVA, LIBRDKAFKA)),
 ]
 
 

@@ -20,6 +20,9 @@ from barnabas.specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 KEYS: Final = (FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE)
 """The APIs that reveal them."""
 
+INCREMENTAL: Final = (FETCH, SHARE_FETCH)
+"""The APIs whose requests only name the changes of a session's partitions."""
+
 NOT_FOUND: Final = (70, 122)
 """FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""
 
@@ -106,15 +109,16 @@ class Sessions(Memory[Key, Session]):
             return self.get(_share_key(exchange))
         return None
 
-    def completed(self, broker: int | None, request: dict[str, Any]) -> dict[str, Any]:
-        """Return a Fetch or ShareFetch request with the partitions of its session that it does not name.
+    def completed(self, broker: int | None, request: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """Return a request with all partitions of its session, and whether these are all known.
 
-        Added partitions have their index only. A request that begins a session, or whose session is unknown,
-        is returned unchanged.
+        Args:
+            broker: The broker.
+            request: The fields of a Fetch or ShareFetch request. Added partitions have their index only.
         """
         share = "share_session_epoch" in request
         if request.get("share_session_epoch" if share else "session_epoch", 0) <= 0:
-            return request
+            return request, True  # it begins or ends a session, or has none
         key = (
             Key(broker, None, request["group_id"], request["member_id"])
             if share
@@ -122,17 +126,17 @@ class Sessions(Memory[Key, Session]):
         )
         session = self.get(key)
         if session is None:
-            return request
-        rest = Session(None, dict(session.partitions))
-        rest.change((), [*_added(request), *_removed(request)])
+            return request, False
+        others = Session(None, dict(session.partitions))
+        others.change((), [*_added(request), *_removed(request)])
         index = "partition_index" if share else "partition"
         topics = {_topic(topic): topic for topic in request["topics"]}
-        for topic, partitions in rest.partitions.items():
+        for topic, partitions in others.partitions.items():
             name = "topic" if isinstance(topic, str) else "topic_id"
             before = topics.get(topic, {name: topic, "partitions": []})
             added = [{index: partition} for partition in sorted(partitions)]
             topics[topic] = {**before, "partitions": [*before["partitions"], *added]}
-        return {**request, "topics": [*topics.values()]}
+        return {**request, "topics": [*topics.values()]}, session.complete
 
     def _fetch(self, exchange: Exchange) -> None:
         request = fields(exchange, "request", *_FETCH_PATHS)

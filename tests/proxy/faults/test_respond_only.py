@@ -434,7 +434,7 @@ def test_a_partition_of_a_fetch_session_is_refused_though_no_request_names_it(ve
     assert exchange(4, fetch(4, 3, v=v), fetched(4, error=70, v=v)) == (0, {})
     exchange(5, fetch(5, 0, 0, 1, v=v), fetched(5, 0, v=v))
     exchange(6, fetch(6, 1, gone=(1,), v=v), fetched(6, v=v))
-    # it has left the session
+    # the request that ends the session does not match, and partition 1 has left it
     assert exchange(7, fetch(7, 2, v=v), fetched(7, 0, v=v)) == (500, {f"{entry}/0": 0})
 
 
@@ -573,3 +573,34 @@ def test_a_message_at_a_breakpoint_may_be_refused_in_part() -> None:
     actor.answer(stored(orders=[0]))
     (answer,) = bodies(actor, "response", "Produce", 8)
     assert codes(answer) == {"/orders/0": 0, "/orders/1": 6}
+
+
+def test_a_request_that_ends_a_session_names_no_partition_of_it() -> None:
+    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "Fetch")
+    actor.ask(fetch(1, 0, 0, 1, v=7))
+    actor.answer(fetched(1, 0, 1, v=7))
+    actor.ask(request("Fetch", 2, version=7, session_id=9, session_epoch=-1))
+    assert actor.stage.rules.rule("r").fired == 1
+    # a session that began before the rule: only the response shows its partitions
+    actor.ask(request("Fetch", 3, version=7, session_id=10, session_epoch=5, max_wait_ms=500))
+    actor.answer(fetched(2, v=7))
+    actor.answer(fetched(3, 0, 1, v=7))
+    assert actor.stage.rules.rule("r").fired == 2
+    assert bodies(actor, "request", "Fetch", 7)[-1]["max_wait_ms"] == 500
+    assert codes(bodies(actor, "response", "Fetch", 7)[-1]) == {"/orders/0": 0, "/orders/1": 6}
+
+
+def test_an_acknowledgement_names_only_partitions_with_records() -> None:
+    actor = staged("{error: 6, only: {partition: 1}}", "[ShareFetch, ShareAcknowledge]")
+    member = {"group_id": "g", "member_id": "m"}
+    both: list[dict[str, Any]] = [{"partition_index": index} for index in (0, 1)]
+    asked = [{"topic_id": TOPIC, "partitions": both}]
+    first: dict[str, Any] = {**member, "share_session_epoch": 0, "topics": asked}
+    actor.ask(request("ShareFetch", 1, version=1, **first))
+    actor.answer(response("ShareFetch", 1, version=1))
+    own: dict[str, Any] = {**member, "share_session_epoch": 1}
+    own["topics"] = [{"topic_id": TOPIC, "partitions": both[:1]}]
+    actor.ask(request("ShareAcknowledge", 2, version=1, **own))
+    assert actor.stage.rules.rule("r").fired == 1
+    (left,) = bodies(actor, "request", "ShareAcknowledge", 1)
+    assert [each["partition_index"] for each in left["topics"][0]["partitions"]] == [0]
