@@ -9,7 +9,13 @@ from typing import Any, Final
 import pytest
 
 from barnabas.specs import NAMES, api
-from barnabas.specs.entities import Entity, entity_paths, partition_places, partitions_in
+from barnabas.specs.entities import (
+    Entity,
+    entity_fields,
+    entity_paths,
+    partition_places,
+    partitions_in,
+)
 from barnabas.specs.frames import Direction
 from tests.golden.definitions import newest
 
@@ -108,3 +114,39 @@ def test_a_partition_belongs_to_its_own_topic() -> None:
     topics = [{"name": "a", "partitions": [0, 2]}, {"name": "b", "partitions": [1]}]
     found = list(partitions_in(places, {"v3_and_below_topics": topics}))
     assert found == [("a", None, 0), ("a", None, 2), ("b", None, 1)]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_producer_ids_are_those_that_kafka_marks(direction: Direction) -> None:
+    for key in NAMES:
+        theirs = {
+            path
+            for _, definition in newest(key, direction)
+            for path in marked("producerId", definition)
+        }
+        low, high = api(key).versions
+        for version in range(low, high + 1):
+            layout = api(key).message(direction).layout(version)
+            fields = entity_fields(key, direction, version).items()
+            ours = {".".join(path) for path, kind in fields if kind == "producer_id"}
+            here = {path for path in theirs if layout.find(path)} - OTHER_PRODUCERS
+            assert here <= ours, (NAMES[key], version)
+
+
+OTHER_PRODUCERS = frozenset(("ongoing_txn_producer_id", "producer_id_start", "producer_id_filters"))
+"""The producer of a prepared transaction, the first id of a block, and ids in a filter."""
+
+
+def test_fields_are_of_the_kinds_that_the_other_functions_find() -> None:
+    entities: tuple[Entity, ...] = ("topic", "group", "transactional_id")
+    for key in NAMES:
+        low, high = api(key).versions
+        for version in range(low, high + 1):
+            for direction in DIRECTIONS:
+                fields = entity_fields(key, direction, version)
+                for entity in entities:
+                    paths = {path for path, kind in fields.items() if kind == entity}
+                    assert paths == {*entity_paths(entity, key, direction, version)}
+                indexes = {path for path, kind in fields.items() if kind == "partition"}
+                places = partition_places(key, direction, version)
+                assert indexes == {(*place.topic, *place.below) for place in places}
