@@ -112,7 +112,7 @@ def test_librdkafka_reports_what_it_may_not_read_and_misses_nothing(cluster: Apa
     with through("topic-not-authorized", cluster.bootstrap) as proxy:
         received = receive(proxy.bootstrap, topic, len(VALUES), {**FEW, **OFTEN})
     expect.rules(DESCRIBED | READ)(proxy)
-    assert received.errors == ["TOPIC_AUTHORIZATION_FAILED"] * 2
+    assert {*received.errors} == {TOPIC}
     assert received.values == VALUES
 
 
@@ -185,7 +185,7 @@ def test_librdkafka_joins_when_it_may_and_commits_later(cluster: ApacheCluster) 
         finally:
             consumer.close()
     expect.rules(GROUP_RULES | {"the offsets may not be committed": f"OffsetCommit {GROUP}"})(proxy)
-    assert problems == [GROUP] * 2
+    assert {*problems} == {GROUP}  # it may report the same error once
     assert values == VALUES
     assert commits == [None, None, GROUP] + [None] * (len(VALUES) - 3)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster, UnavailableError
@@ -16,17 +15,16 @@ from tests.experiments.scenarios.kafka import (
     FEW,
     JAVA,
     JAVA_FEW,
-    Received,
+    QUICK,
     at_once,
     fired,
     made_topic,
     numbers,
     read_log,
-    receive,
     send,
     through,
 )
-from tests.waiting import until
+from tests.waiting import SOON, until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
@@ -94,24 +92,78 @@ def test_librdkafka_continues_at_the_end_of_the_epoch_or_says_that_it_may_not(
     policy: str, cluster: ApacheCluster
 ) -> None:
     topic = committed_topic(cluster, f"{SCENARIO}-{policy}")
-    own: dict[str, Any] = {"auto.offset.reset": policy, **FEW}
-
-    def done(so_far: Received) -> bool:
-        return bool(so_far.errors) or VALUES[-1] in so_far.values
-
     with through(SCENARIO, cluster.bootstrap) as proxy:
-        _, received = at_once(
-            lambda: send_to_reader(proxy, cluster, topic),
-            lambda: receive(proxy.bootstrap, topic, len(VALUES), own, done=done),
-        )
+        received = read_one_by_one(proxy, cluster, topic, policy)
     truncated(proxy)
     if policy == "earliest":
-        assert received.errors == []
-        assert again_from_the_end(received.values)
+        assert received == VALUES[:20] + VALUES[END:]
+        assert read_log(cluster.bootstrap, topic) == {0: VALUES}
     else:
-        assert received.errors == ["_AUTO_OFFSET_RESET"]
-        assert received.values == VALUES[: len(received.values)]
-    assert read_log(cluster.bootstrap, topic) == {0: VALUES}
+        assert received == [*VALUES[:20], "_AUTO_OFFSET_RESET"]
+        assert read_log(cluster.bootstrap, topic) == {0: VALUES[:21]}
+
+
+def read_one_by_one(
+    proxy: Harness, cluster: ApacheCluster, topic: str, policy: str
+) -> list[bytes | str | None]:
+    """Send each record when the one before it has been polled, until the last one or an error is."""
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "linger.ms": 0})
+    consumer = reader(proxy, topic, policy)
+    received: list[bytes | str | None] = []
+    try:
+        for value in VALUES:
+            producer.produce(topic, value, partition=0)
+            assert producer.flush(SOON) == 0
+            poll_until(consumer, received, lambda value=value: value in received)  # type: ignore[misc]
+            if "_AUTO_OFFSET_RESET" in received:
+                break
+    finally:
+        consumer.close()
+    return received
+
+
+def test_librdkafka_loses_records_that_it_has_fetched_and_nobody_polled(
+    cluster: ApacheCluster,
+) -> None:
+    topic = made_topic(cluster.bootstrap, f"{SCENARIO}-unpolled")
+    received: list[bytes | str | None] = []
+    with through(SCENARIO, cluster.bootstrap) as proxy:
+        consumer = reader(proxy, topic, "earliest")
+        try:
+            send(cluster.bootstrap, topic, VALUES[:1])
+            poll_until(consumer, received, lambda: received)
+            send(cluster.bootstrap, topic, VALUES[1:])
+            ended = proxy.rules.rule("the old epoch ended below the consumer's position")
+            until(lambda: ended.fired, "the consumer learns of the truncation")
+            poll_until(consumer, received, lambda: VALUES[-1] in received)
+        finally:
+            consumer.close()
+    truncated(proxy)
+    assert received == VALUES[:1] + VALUES[END:]
+
+
+def reader(proxy: Harness, topic: str, policy: str) -> Consumer:
+    """Return a consumer that gets one record a response."""
+    own = {"bootstrap.servers": proxy.bootstrap, "group.id": topic, "auto.offset.reset": policy}
+    consumer = Consumer({**QUICK, **FEW, **own, "session.timeout.ms": 6000})
+    consumer.subscribe([topic])
+    return consumer
+
+
+def poll_until(
+    consumer: Consumer, received: list[bytes | str | None], done: Callable[[], object]
+) -> None:
+    """Poll until a condition holds or an error is reported; note values, and errors by their names."""
+
+    def poll() -> object:
+        message = consumer.poll(0.02)
+        if message is None:
+            return done()
+        problem = message.error()
+        received.append(message.value() if problem is None else problem.name())
+        return problem is not None or done()
+
+    until(poll, "records")
 
 
 @pytest.mark.parametrize("policy", ["earliest", "none"])
