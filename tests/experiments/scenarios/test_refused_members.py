@@ -171,7 +171,8 @@ def test_a_fenced_static_member_of_librdkafka_ends_and_the_next_one_reads_on(
     cluster: ApacheCluster,
 ) -> None:
     topic = stored(cluster, "static-fenced")
-    settings = {**CLASSIC, **STATIC}
+    # all is committed before the second heartbeat
+    settings = {**CLASSIC, **STATIC, "heartbeat.interval.ms": 1000}
     with through("static-member-fenced", cluster.bootstrap) as proxy:
         first = Committer(proxy.bootstrap, topic, settings).work(lambda one: bool(one.errors))
         send(cluster.bootstrap, topic, numbers(10, 10))
