@@ -14,6 +14,7 @@ from barnabas.captures.kafka.wording import arrow
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Departure
+from barnabas.proxy.connection.amendments import amend
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
@@ -21,7 +22,6 @@ from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body, unsupported_version
 from barnabas.proxy.matching.contents import is_declared
-from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.rules.plan import code, skimmable
 from barnabas.proxy.rules.prefix_cache import unmatched_sizes
 from barnabas.proxy.rules.rules import Decision
@@ -30,7 +30,7 @@ from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import Short, response_body
 from barnabas.specs.headers import response_header_version
-from barnabas.specs.keys import API_VERSIONS, SHARE_FETCH
+from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.node_endpoints import BEGIN, ResponseTail, ends_with_endpoints
 
@@ -205,40 +205,18 @@ class Responses:
                     return
             if ordinal >= 0 and state.plan.follows_session(pending.key):
                 state.shared.learn_session(pending, state.broker, outgoing.response_body)
-            self._amend(outgoing, offset, at)
-            body = outgoing.response_body
+            original = outgoing.response_body
+            body, changes, failed = amend(state, self.actions, pending, original)
+            if changes:
+                self._set_body(outgoing, offset, body)
+                outgoing.changed += changes
             if teaches(pending.key, pending.version):
                 state.shared.topics.add_response(pending.key, pending.version, body)
             message = message_of(state, "response", pending, outgoing, body)
-            decisions = decide(state, self.actions, outgoing, message)
+            decisions = [*failed, *decide(state, self.actions, outgoing, message)]
             outgoing.rules = tuple(decision.rule for decision in decisions)
             outgoing.response_body = message.body
         self.dispatch.response(outgoing, decisions, now, at)
-
-    def _amend(self, outgoing: OutgoingFrame, offset: int, at: int) -> None:
-        """Change the outgoing frame as rules decided when its request arrived; the latest rule comes first.
-
-        A later rule has seen the request as earlier rules have changed it.
-        """
-        pending, before = outgoing.pending, outgoing.response_body
-        assert pending is not None  # noqa: S101
-        assert before is not None  # noqa: S101
-        reply = self.state.replies.get(pending)
-        for name, amend in reversed(() if reply is None else reply.amends):
-            assert outgoing.response_body is not None  # noqa: S101
-            try:
-                changed = amend.change(outgoing.response_body)
-            except Unable as problem:
-                reason = str(problem) if self.state.plan.quotes else problem.place
-                text = f"{amend.description} could not be done: {reason}; the response passes without it"
-                self.actions.say(f"rule {name!r}: {text}")
-                self.actions.flag("response", outgoing.ordinal, at, text)
-                continue
-            self._set_body(outgoing, offset, changed)
-            outgoing.changed += (amend.description,)
-            if pending.key == SHARE_FETCH:
-                member = self.state.broker, pending.version, pending.body
-                self.state.shared.releases.note(*member, before, changed)
 
     def _set_body(self, outgoing: OutgoingFrame, offset: int, body: bytes) -> None:
         """Replace the body of an outgoing response, which begins at an offset of the frame."""

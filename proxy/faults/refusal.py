@@ -95,7 +95,10 @@ def _at_once(message: Message, split: Split) -> Effects:
     """Let the broker answer a Fetch at once if it has a refused partition: errors do not wait for records."""
     if split.refused is None or message.key not in (FETCH, SHARE_FETCH):
         return ()
-    return (Become(message.encoded({**message.values(), "max_wait_ms": 0}), "set max_wait_ms=0"),)
+    values = message.values()
+    if not values["max_wait_ms"]:
+        return ()
+    return (Become(message.encoded({**values, "max_wait_ms": 0}), "set max_wait_ms=0"),)
 
 
 def _transactions(request: Part) -> frozenset[str] | None:

@@ -93,7 +93,8 @@ class Respond(Settings):
 
     def _concerns(self, message: Message) -> bool:
         assert self.only is not None  # noqa: S101 - see `concerns`
-        return self.only.concerns(message, whole=self.after or is_read(message.key))
+        whole = self.after or is_read(message.key)
+        return message.direction == "request" and self.only.concerns(message, whole=whole)
 
     @property
     def field_values(self) -> Iterator[FieldValue]:

@@ -604,3 +604,13 @@ def test_an_acknowledgement_names_only_partitions_with_records() -> None:
     assert actor.stage.rules.rule("r").fired == 1
     (left,) = bodies(actor, "request", "ShareAcknowledge", 1)
     assert [each["partition_index"] for each in left["topics"][0]["partitions"]] == [0]
+
+
+def test_a_rule_about_both_directions_matches_requests_only() -> None:
+    only = f"{{respond: {{error: 6, only: {ORDERS_1}}}}}"
+    actor = Stage(
+        f"version: 1\nrules:\n- {{name: r, match: {{api: Produce}}, do: {only}}}\n"
+    ).actor()
+    actor.ask(produce(orders=[1, 2]))
+    actor.answer(stored(orders=[2]))
+    assert actor.stage.rules.rule("r").matched == 1
