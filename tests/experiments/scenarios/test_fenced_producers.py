@@ -10,8 +10,11 @@ from confluent_kafka import KafkaException
 
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaError
 from tests.experiments.scenarios.expectations import errors
+from tests.experiments.scenarios.java_client import ScenarioClient
 from tests.experiments.scenarios.kafka import (
+    JAVA,
     at_once,
     fired,
     made_topic,
@@ -31,23 +34,39 @@ FENCED = {"INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED", "INVALID_TXN_STATE"}
 HANGS = "the end of the transaction is late"
 
 
-def fenced(proxy: Harness, *apis: str) -> None:
-    """Once in each of these, and who was fenced did not abort."""
+def fenced(proxy: Harness) -> list[str]:
+    """Return the APIs in which a producer was fenced."""
     told = [(one.api, one.error) for rule in proxy.rules.rules for one in fired(proxy, rule.name)]
-    assert told == [(api, "PRODUCER_FENCED") for api in apis]
-    ended = [one.request for one in proxy.exchanges if one.api == "EndTxn"]
-    assert [one["committed"] for one in ended if one is not None] == [True, True]
+    assert {error for _, error in told} == {"PRODUCER_FENCED"}
+    return [api for api, _ in told]
 
 
-def test_librdkafka_is_done_with_wherever_it_is_told(cluster: ApacheCluster) -> None:
+def test_librdkafka_is_fenced_when_it_begins(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "fenced")
     with through("producer-fenced", cluster.bootstrap) as proxy:
-        for values in ([], ONE, TWO):
-            with pytest.raises(KafkaException, match="_FENCED") as told:
-                transact(transactional(proxy.bootstrap, topic), topic, values)
-            assert told.value.args[0].fatal()
+        with pytest.raises(KafkaException, match="_FENCED") as told:
+            transact(transactional(proxy.bootstrap, topic), topic, ONE)
+        assert told.value.args[0].fatal()
         transact(transactional(proxy.bootstrap, topic), topic, LAST)
-    fenced(proxy, "InitProducerId", "AddPartitionsToTxn", "EndTxn")
+    # its versions of the other APIs are older than PRODUCER_FENCED
+    assert fenced(proxy) == ["InitProducerId"]
+    assert read_log(cluster.bootstrap, topic) == {0: LAST}
+
+
+def test_java_is_fenced_when_it_begins_and_when_it_ends(
+    cluster: ApacheCluster, java: ScenarioClient
+) -> None:
+    topic = made_topic(cluster.bootstrap, "fenced-java")
+    with through("producer-fenced", cluster.bootstrap) as proxy:
+        own = {**JAVA, "bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
+        with pytest.raises(JavaError, match="ProducerFencedException"):
+            java.transact(topic, [(ONE, "commit")], own)
+        told = java.transact(topic, [(TWO, "commit"), (TWO, "commit")], own)
+        assert told == [
+            ["ProducerFencedException"] * 2
+        ]  # the abort fails, too, and nothing is sent
+        assert java.transact(topic, [(LAST, "commit")], own) == [[]]
+    assert fenced(proxy) == ["InitProducerId", "EndTxn"]
     assert read_log(cluster.bootstrap, topic, committed=True) == {0: LAST}
     assert read_log(cluster.bootstrap, topic) == {0: TWO + LAST}
 
