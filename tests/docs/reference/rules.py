@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
+from pydantic import BaseModel
+
 from barnabas.experiments.library import FOLDER, names
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.scenario.file import load
 from barnabas.proxy.scenario.json_schema import scenario_schema
+from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.scenario.symptoms import SYMPTOMS
+from barnabas.specs.error_codes import ERROR_CODES, error_name
 from tests.docs.reference.markdown import block, code, page, prose, settings, table
 
 _MODELS: Final = (
@@ -45,9 +54,13 @@ def scenarios() -> str:
     """The page of ready scenarios: what each simulates, what a healthy client does, what it needs."""
     parts = []
     by_symptom: dict[str, list[str]] = {symptom: [] for symptom in SYMPTOMS}
+    by_error: defaultdict[str, list[str]] = defaultdict(list)
     for name in names():
-        about = load(FOLDER / f"{name}.yaml").about
+        scenario = load(FOLDER / f"{name}.yaml")
+        about = scenario.about
         assert about is not None
+        for error in _errors(scenario):
+            by_error[error].append(f"[{name}](#{name})")
         for symptom in about.symptoms:
             by_symptom[symptom].append(f"[{name}](#{name})")
         parts += [
@@ -75,5 +88,32 @@ def scenarios() -> str:
                 for symptom, meaning in SYMPTOMS.items()
             ),
         ),
+        "## By error",
+        f"The scenarios send or cause {len(by_error)} of Kafka's {len(ERROR_CODES) - 1} error codes.",
+        table(
+            ("error", "scenarios"),
+            ((code(error), ", ".join(by_error[error])) for error in sorted(by_error)),
+        ),
         *parts,
     )
+
+
+def _errors(scenario: Scenario) -> set[str]:
+    """The errors that rules put into responses, and those that the description names."""
+    errors = {each for rule in scenario.rules for fault in rule.do for each in _sent(fault.config)}
+    words = re.findall(
+        r"\b[A-Z][A-Z_]+\b", "" if scenario.about is None else scenario.about.simulates
+    )
+    return errors | (_ERRORS & {*words})
+
+
+def _sent(config: BaseModel) -> Iterator[str]:
+    """The errors in a fault's settings."""
+    if isinstance(config, Respond) and config.error:
+        yield error_name(config.error)
+    for value in getattr(config, "field_values", ()):
+        if value.path.endswith("error_code") and value.value:
+            yield error_name(error_code(value.value))
+
+
+_ERRORS: Final = frozenset(error.name for error in ERROR_CODES)
