@@ -13,6 +13,7 @@ from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
+from barnabas.proxy.connection.session_ends import end_session
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
 from barnabas.proxy.edits.share_releases import KEYS as RELEASING
@@ -169,6 +170,7 @@ class Requests:
             body = self._release(outgoing, head, body)
         message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
+        decisions += end_session(message, decisions)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
         self.dispatch.request(outgoing, decisions, now, at)

@@ -44,8 +44,13 @@ class Split:
         """Return the same request, divided in another way."""
         return Split(self._key, self._version, self.request, decide)
 
-    def merge(self, code: int) -> Merge:
-        """Return how an error for the refused entries gets into the broker's response."""
+    def merge(self, code: int, *, whole: bool) -> Merge:
+        """Return how an error for the refused entries gets into the broker's response.
+
+        Args:
+            code: The error code.
+            whole: Whether the broker gets the refused entries, too.
+        """
         message, refused = (self._key, self._version), self.refused
         flags: dict[str, list[bool]] = {}
         for pair in filter(by_position, pairs(*message)):
@@ -61,6 +66,7 @@ class Split:
             {} if refused is None else _acknowledged(error_response(*message, refused, code)),
             flags,
             self._identities.of("request", self.request, (), {}),
+            whole,
         )
 
     def _divide(

@@ -52,10 +52,12 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
         return answer_later(message, lambda _: body, description) if after else (Answer(body),)
-    merges, rest = [split.merge(code)], split.rest
+    merges, rest = [split.merge(code, whole=whole or split.rest is None)], split.rest
     if key == ADD_PARTITIONS_TO_TXN and not whole:
         others = split.divided(partial(_is_in_transaction, _transactions(split.refused)))
-        merges, rest = [others.merge(OPERATION_NOT_ATTEMPTED), *merges], others.rest
+        rest = others.rest
+        unattempted = others.merge(OPERATION_NOT_ATTEMPTED, whole=rest is None)
+        merges = [unattempted, split.merge(code, whole=True)]
     codec = api(key).response.codec(version)
     change = partial(_changed, codec, merges, encode)
     if whole:

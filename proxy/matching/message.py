@@ -66,6 +66,13 @@ class Unseen(Unclear):
         super().__init__("its request passed before any rule needed the names in it")
 
 
+class UnknownSession(Unclear):
+    """The error that a request's session began before a rule that needs its partitions."""
+
+    def __init__(self) -> None:
+        super().__init__("the session began before the rule: its partitions are unknown")
+
+
 class Unable(ValueError):
     """The error that a fault cannot be applied to this message, which stays unchanged.
 
@@ -120,6 +127,8 @@ class Message:
     """Why a body was not decoded, if it would take too much memory."""
     unnamed: dict[str, set[uuid.UUID]] = field(default_factory=dict, repr=False, compare=False)
     """Decoded fields that lack a topic's name, and the ids of those topics."""
+    undecided_by_session: str = field(default="", repr=False, compare=False)
+    """The rule that was undecided because the session of the request began before the rule."""
     missing_names: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
     """The ids of topics without whose names a rule was undecided."""
     nameless: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)

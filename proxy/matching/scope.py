@@ -13,7 +13,7 @@ from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.error_responses.identities import Decide, Identity
 from barnabas.proxy.error_responses.reach import nameable
 from barnabas.proxy.error_responses.split import Split
-from barnabas.proxy.matching.message import Message, Unable, Unnamed
+from barnabas.proxy.matching.message import Message, Unable, UnknownSession, Unnamed
 from barnabas.proxy.matching.notation import LAST, Globs, Integers, PartitionRanges, range_text
 from barnabas.proxy.matching.settings import Settings, some_of
 
@@ -67,7 +67,8 @@ class Only(Settings, json_schema_extra=some_of(*KINDS)):
         Raises:
             Unable: The request cannot be read.
         """
-        return self._split(message, set())
+        split, _ = self._split(message, set())
+        return split
 
     def concerns(self, message: Message, *, whole: bool) -> bool:
         """Return whether a request has such an entry.
@@ -77,25 +78,31 @@ class Only(Settings, json_schema_extra=some_of(*KINDS)):
             whole: Whether the broker gets the whole request, so that its response may have such an entry.
 
         Raises:
-            Unclear: The request cannot be read, or names topics by ids whose names are unknown.
+            Unclear: The request cannot be read, names topics by ids whose names are unknown, or is of a
+                session that began before the rule.
         """
         unnamed: set[uuid.UUID] = set()
         try:
-            split = self._split(message, unnamed)
+            split, complete = self._split(message, unnamed)
         except Unable as problem:
             raise Unclear(problem.place) from None
-        if split.refused is None and unnamed:
+        if split.refused is not None:
+            return True
+        if unnamed:
             raise Unnamed(unnamed)
-        return split.refused is not None or (whole and split.open)
+        if not complete:
+            raise UnknownSession
+        return whole and split.open
 
-    def _split(self, message: Message, unnamed: set[uuid.UUID]) -> Split:
-        values, complete = message.values(), False
+    def _split(self, message: Message, unnamed: set[uuid.UUID]) -> tuple[Split, bool]:
+        """Return the divided request, and whether all partitions of its session are known."""
+        values, complete = message.values(), True
         if message.sessions is not None:
             values, complete = message.sessions.completed(message.broker, values)
         decide = self._decide(message.topics, unnamed)
         split = Split(message.key, message.version, values, decide)
-        split.open &= not complete
-        return split
+        split.open &= message.sessions is None
+        return split, complete
 
     def describe(self) -> str:
         """Return the conditions as text.

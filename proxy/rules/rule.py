@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from barnabas.captures.kafka.expression import Expression, Unclear, expression
 from barnabas.proxy.faults import PerRule
 from barnabas.proxy.matching.match import Match
-from barnabas.proxy.matching.message import Message, Unnamed
+from barnabas.proxy.matching.message import Message, UnknownSession, Unnamed
 from barnabas.proxy.matching.record import any_holds
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.lint.dependence import reasons
@@ -131,6 +131,8 @@ class Rule:
         except Unclear as unclear:
             if isinstance(unclear, Unnamed):
                 message.missing_names |= unclear.ids
+            if isinstance(unclear, UnknownSession):
+                message.undecided_by_session = self.name
             self.unclear += 1
             self.doubt = str(unclear)
             count_reason(self.doubts, self.doubt)

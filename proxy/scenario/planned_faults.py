@@ -27,10 +27,17 @@ OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"
 
 
 NO_PARTS: Final = (
-    "only applies to respond, because all entries of a message share its frame: use respond with only for"
-    " an error, or match with topic and partition for the frames that name one"
+    "only applies to respond, because all entries of a message share its frame. For an error, write"
+    " `respond: {error: ..., only: ...}`; for frames that name a partition,"
+    " `match: {topic: ..., partition: ...}`"
 )
-"""Why a fault has no `only`, and what to use instead."""
+"""Why a fault has no `only`, and what to write instead."""
+
+NO_PARTS_OF_FIELDS: Final = (
+    "only applies to respond. Choose the entry in the path:"
+    " `topics[name=orders].partitions[0].error_code`"
+)
+"""The same for faults that name fields."""
 
 
 class PlannedFault(NamedTuple):
@@ -83,7 +90,8 @@ def plan(value: Any, info: ValidationInfo) -> tuple[PlannedFault, ...]:
             continue
         model, does = functions[name]
         if isinstance(settings, dict) and "only" in settings and "only" not in model.model_fields:
-            problems.append(said(loc, f"{name}: {NO_PARTS}"))
+            reason = NO_PARTS_OF_FIELDS if hasattr(model, "paths") else NO_PARTS
+            problems.append(said(loc, f"{name}: {reason}"))
             continue
         prefix = loc if loc[-1:] == (name,) else (*loc, name)
         short = alone(model)

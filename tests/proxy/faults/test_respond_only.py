@@ -581,13 +581,40 @@ def test_a_request_that_ends_a_session_names_no_partition_of_it() -> None:
     actor.answer(fetched(1, 0, 1, v=7))
     actor.ask(request("Fetch", 2, version=7, session_id=9, session_epoch=-1))
     assert actor.stage.rules.rule("r").fired == 1
-    # a session that began before the rule: only the response shows its partitions
-    actor.ask(request("Fetch", 3, version=7, session_id=10, session_epoch=5, max_wait_ms=500))
-    actor.answer(fetched(2, v=7))
-    actor.answer(fetched(3, 0, 1, v=7))
-    assert actor.stage.rules.rule("r").fired == 2
-    assert bodies(actor, "request", "Fetch", 7)[-1]["max_wait_ms"] == 500
-    assert codes(bodies(actor, "response", "Fetch", 7)[-1]) == {"/orders/0": 0, "/orders/1": 6}
+
+
+@pytest.mark.parametrize(("name", "error"), [("Fetch", 70), ("ShareFetch", 122)])
+def test_a_session_that_began_before_the_rule_is_ended(name: str, error: int) -> None:
+    actor = staged("{error: 6, only: {topic: orders, partition: 1}}", name, "when: {times: 1}")
+    actor.stage.shared.topics[TOPIC] = "orders"
+    version = 1 if name == "ShareFetch" else 13
+    asked = fetch if name == "Fetch" else share_fetch
+    actor.ask(asked(1, 5) + asked(2, 0, 0, 1))
+    assert actor.ids("request") == [2]
+    (ended,) = bodies(actor, "response", name, version)
+    assert (ended["error_code"], ended["responses"]) == (error, [])
+    rule = actor.stage.rules.rule("r")
+    assert (rule.fired, rule.unclear) == (1, 1)
+    (line,) = actor.said
+    assert "the session began before the rule: its partitions are unknown" in line
+
+
+def test_acknowledgements_pass_before_a_session_is_ended() -> None:
+    actor = staged("{error: 6, only: {partition: 1}}", "ShareFetch")
+    acknowledging = share_fetch(1, 5, 0, acknowledges=True)
+    actor.ask(acknowledging + share_fetch(2, 6))
+    assert actor.frames("request") == [acknowledging]
+    actor.answer(response("ShareFetch", 1, version=1))
+    assert bodies(actor, "response", "ShareFetch", 1)[1]["error_code"] == 122
+
+
+def share_fetch(number: int, epoch: int, *partitions: int, acknowledges: bool = False) -> bytes:
+    batch = {"first_offset": 0, "last_offset": 0, "acknowledge_types": [1]}
+    batches = [batch] * acknowledges
+    asked = [{"partition_index": each, "acknowledgement_batches": batches} for each in partitions]
+    body: dict[str, Any] = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
+    body["topics"] = [{"topic_id": TOPIC, "partitions": asked}] if asked else []
+    return request("ShareFetch", number, version=1, **body)
 
 
 def test_an_acknowledgement_names_only_partitions_with_records() -> None:

@@ -28,8 +28,8 @@ def rule(text: str) -> str:
 
 
 NO_PARTS = (
-    "only applies to respond, because all entries of a message share its frame: use respond with only for an"
-    " error, or match with topic and partition for the frames that name one"
+    "only applies to respond, because all entries of a message share its frame. For an error, write"
+    " `respond: {error: ..., only: ...}`; for frames that name a partition, `match: {topic: ..., partition: ...}`"
 )
 
 
@@ -118,6 +118,8 @@ WRONG = [
     (done("{delay: {by: 1s, only: {topic: t}}}"), f"4: delay: {NO_PARTS}"),
     (done("{hold: {messages: 1, only: {topic: t}}}"), f"4: hold: {NO_PARTS}"),
     (done("{drop: {only: {topic: t}}}"), f"4: drop: {NO_PARTS}"),
+    (done("{edit: {only: {topic: t}}}"), "4: edit: only applies to respond. Choose the entry in the path:"
+     " `topics[name=orders].partitions[0].error_code`"),
     (done("{respond: {error: 6, only: {}}}"), "4: only: give topic, partition, group, transactional_id, producer_id, member, resource,"
      " config or principal"),
     (done("{respond: {body: {}, only: {topic: t}}}"), "4: respond: only needs an error"),

@@ -30,7 +30,7 @@ def test_a_rule_that_can_not_do_anything_is_not_called_fine(
     ]
     (tmp_path / "bad.yaml").write_text(RULE.format(fault="clos") + "rulse: 1\n")
     (tmp_path / "idle.yaml").write_text(RULE.format(fault="{delay: 0ms}"))
-    files = ("bad.yaml", "gone.yaml", "right.yaml", "idle.yaml")
+    files = ("bad.yaml", "nosuch.yaml", "right.yaml", "idle.yaml")
     found = run("scenario", "check", *files, *options, cwd=tmp_path)
     assert found.returncode == 2
     assert "right.yaml: fine, 1 rule\n" in found.stdout, "whatever is wrong with others"
@@ -38,7 +38,7 @@ def test_a_rule_that_can_not_do_anything_is_not_called_fine(
     assert found.stderr == (
         "barnabas: bad.yaml:3: unknown fault 'clos' in do; did you mean 'close'?\n"
         "bad.yaml:4: unknown key 'rulse' in the scenario; did you mean 'rules'?\n"
-        "can't read the scenario: no scenario and no file 'gone.yaml'; see `barnabas scenario list`\n"
+        "can't read the scenario: no scenario and no file 'nosuch.yaml'; see `barnabas scenario list`\n"
     )
 
 
