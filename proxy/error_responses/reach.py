@@ -47,18 +47,34 @@ def nameable(key: int, version: int) -> frozenset[str]:
     >>> sorted(nameable(0, 9)), sorted(nameable(3, 0))
     (['partition', 'producer_id', 'topic', 'transactional_id'], ['partition', 'topic'])
     """
-    answered = pairs(key, version)
-    arrays = {branch.name for branch in branches(answered)}
-    kinds: set[str] = {
+    return named_by_request(key, version) | named_by_response(key, version)
+
+
+@functools.cache
+def named_by_request(key: int, version: int) -> frozenset[str]:
+    """Return the kinds of things that fields of a request name, if an entry of the response answers them."""
+    arrays = {branch.name for branch in branches(pairs(key, version))}
+    deep = not arrays and not is_read(key)
+    return _kinds(
         kind
         for path, kind in entity_fields(key, "request", version).items()
-        if len(path) == 1 or not arrays or path[0] in arrays
-    }
-    if is_read(key):
-        entries = {path for pair in answered for path in _paths(pair, ())}
-        response = entity_fields(key, "response", version)
-        kinds |= {k for path, k in response.items() if path[:-1] in entries and k != "records"}
-    return frozenset(each for kind in kinds for each in _ALSO.get(kind, (kind,)))
+        if len(path) == 1 or deep or path[0] in arrays
+    )
+
+
+@functools.cache
+def named_by_response(key: int, version: int) -> frozenset[str]:
+    """Return the kinds of things that entries of a read's response name."""
+    if not is_read(key):
+        return frozenset()
+    entries = {path for pair in pairs(key, version) for path in _paths(pair, ())}
+    response = entity_fields(key, "response", version)
+    return _kinds(k for path, k in response.items() if path[:-1] in entries and k != "records")
+
+
+def _kinds(fields: Iterable[str]) -> frozenset[str]:
+    """Return the kinds of things by which an entry with such fields can be chosen."""
+    return frozenset(each for kind in fields for each in _ALSO.get(kind, (kind,)))
 
 
 class Branch(NamedTuple):

@@ -9,14 +9,17 @@ define which fields identify something (`specs.entities.entity_fields`) and whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from barnabas.proxy.error_responses.error_response import by_position, error_response
 from barnabas.proxy.error_responses.identities import Decide, Identities, Identity
 from barnabas.proxy.error_responses.merge import Merge
 from barnabas.proxy.error_responses.pairs import pairs
-from barnabas.proxy.error_responses.reach import Branch, branches
-from barnabas.specs import api
+from barnabas.proxy.error_responses.reach import Branch, branches, is_read, named_by_request
+from barnabas.specs.keys import METADATA
+
+_EMPTY_IS_ALL: Final = (METADATA, 0)
+"""The request in which an empty array stands for all topics (KIP-4); elsewhere null does."""
 
 Part = dict[str, Any] | None
 """A part of a structure; None if it has no entries."""
@@ -25,7 +28,25 @@ Part = dict[str, Any] | None
 class Split:
     """A request of which some entries are refused."""
 
-    def __init__(self, key: int, version: int, request: dict[str, Any], decide: Decide) -> None:
+    def __init__(
+        self,
+        key: int,
+        version: int,
+        request: dict[str, Any],
+        decide: Decide,
+        kinds: Iterable[str] = (),
+    ) -> None:
+        """Divide a request.
+
+        Args:
+            key: The API key.
+            version: The version.
+            request: The fields of the request.
+            decide: Decides about entries.
+            kinds: The kinds of things by which `decide` decides.
+        """
+        self._unnamed = {*kinds} - named_by_request(key, version)
+        """The kinds of things that only the response names."""
         self._key = key
         self._version = version
         self.request = request
@@ -81,25 +102,22 @@ class Split:
         verdict = self._decide(identity)
         if verdict is None and not inner:
             verdict = self._names(values, path, identity)
-            self.open |= not verdict
+            self.open |= not verdict and bool(self._unnamed)
         if verdict is not None:
             return (values, None) if verdict else (None, values)
         refused: dict[str, Any] = {}
         others: dict[str, Any] = {}
         for branch in inner:
             items = values.get(branch.name)
-            self.open |= not items and self._stands_for_all(items, (*path, branch.name))
+            self.open |= items is None or (
+                not items and (self._key, self._version) == _EMPTY_IS_ALL
+            )
             parts = list(self._elements(items or (), branch, path, identity))
             refused[branch.name] = [part for part, _ in parts if part is not None]
             others[branch.name] = [rest for _, rest in parts if rest is not None]
         if not any(refused.values()):
             return None, values
         return {**values, **refused}, {**values, **others} if any(others.values()) else None
-
-    def _stands_for_all(self, items: Any, path: tuple[str, ...]) -> bool:
-        """Return whether an array stands for all: null, or empty in a version without null."""
-        slot = api(self._key).request.layout(self._version).find(".".join(path))
-        return items is None or (slot is not None and not slot.node.nullable)
 
     def _elements(
         self, items: Iterable[Any], branch: Branch, path: tuple[str, ...], identity: Identity
@@ -116,6 +134,8 @@ class Split:
 
     def _names(self, values: dict[str, Any], path: tuple[str, ...], identity: Identity) -> bool:
         """Return whether something inside a structure decides that the structure is refused."""
+        if not path and is_read(self._key):
+            return False  # what a read names has no effect on the request itself
         for name, value in values.items():
             inner = (*path, name)
             kind = self._identities.kind(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from pydantic import model_validator
 
@@ -22,6 +22,10 @@ KINDS: Final = (
     *("config", "principal"),
 )
 """The kinds of things by which entries are chosen."""
+
+
+_ALIASES: Final = {"member": ("instance",)}
+"""A kind of thing -> other kinds of names that it has."""
 
 
 class Only(Settings, json_schema_extra=some_of(*KINDS)):
@@ -100,7 +104,7 @@ class Only(Settings, json_schema_extra=some_of(*KINDS)):
         if message.sessions is not None:
             values, complete = message.sessions.completed(message.broker, values)
         decide = self._decide(message.topics, unnamed)
-        split = Split(message.key, message.version, values, decide)
+        split = Split(message.key, message.version, values, decide, self.kinds)
         split.open &= message.sessions is None
         return split, complete
 
@@ -120,27 +124,25 @@ class Only(Settings, json_schema_extra=some_of(*KINDS)):
         """Return the function that decides about entries; it adds topic ids without a name to a set."""
 
         def decide(identity: Identity) -> bool | None:
-            verdicts = {self._meets(kind, identity, topics, unnamed) for kind in self.kinds}
-            return False if False in verdicts else None if None in verdicts else True
+            others = {self._meets(kind, identity) for kind in self.kinds if kind != "topic"}
+            if False in others or self.topic is None:
+                return False if False in others else None if None in others else True
+            name, topic = identity.get("topic"), identity.get("topic_id")
+            if name is None and topic is not None:
+                name = topics.get(topic)
+                if name is None and None not in others:
+                    unnamed.add(topic)
+            if name is None:
+                return None
+            met = any(fnmatchcase(name, glob) for glob in self.topic)
+            return False if not met else None if None in others else True
 
         return decide
 
-    def _meets(
-        self,
-        kind: str,
-        identity: Identity,
-        topics: Mapping[uuid.UUID, str],
-        unnamed: set[uuid.UUID],
-    ) -> bool | None:
+    def _meets(self, kind: str, identity: Identity) -> bool | None:
+        """Return whether an identity meets a condition; None if it does not name such a thing."""
         condition = getattr(self, kind)
-        names: list[Any] = [identity[kind]] if kind in identity else []
-        if kind == "member" and "instance" in identity:
-            names.append(identity["instance"])
-        if kind == "topic" and not names and "topic_id" in identity:
-            if identity["topic_id"] not in topics:
-                unnamed.add(identity["topic_id"])
-                return None
-            names.append(topics[identity["topic_id"]])
+        names = [identity[each] for each in (kind, *_ALIASES.get(kind, ())) if each in identity]
         if not names:
             return None
         if kind == "partition":

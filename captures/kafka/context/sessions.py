@@ -130,7 +130,10 @@ class Sessions(Memory[Key, Session]):
         others = Session(None, dict(session.partitions))
         others.change((), [*_added(request), *_removed(request)])
         index = "partition_index" if share else "partition"
-        topics = {_topic(topic): topic for topic in request["topics"]}
+        topics: dict[Topic, dict[str, Any]] = {}
+        for each in request["topics"]:
+            block = topics.setdefault(_topic(each), {**each, "partitions": []})
+            block["partitions"] = [*block["partitions"], *each["partitions"]]
         for topic, partitions in others.partitions.items():
             name = "topic" if isinstance(topic, str) else "topic_id"
             before = topics.get(topic, {name: topic, "partitions": []})
