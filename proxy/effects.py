@@ -180,6 +180,8 @@ class Amend(NamedTuple):
     """Returns the new body for the body of the broker's response. Raises proxy.matching.message.Unable."""
     description: str
     """A description of the change."""
+    size: int = 0
+    """The memory in bytes that the change takes until the response arrives."""
 
     def __str__(self) -> str:
         return self.description

@@ -117,6 +117,7 @@ class ActionBuffer:
             outcome = outcome._replace(received=frame.arrived, response_size=len(frame.data) - 4)
         else:
             frame.pending.sent = 0
+            self._state.forget_reply(frame.pending)
         self.done(frame.pending, outcome, note)
 
     def done(self, pending: Pending, outcome: Outcome = UNANSWERED, note: str = "") -> None:

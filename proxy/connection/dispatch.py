@@ -81,6 +81,7 @@ class Dispatch:
         )
         if amends and frame.pending is not None and frame.awaited:
             self.state.reply(frame.pending).amends += amends
+            self.state.retained_bytes += sum(amend.size for _, amend in amends)
 
     def _in_flight(self) -> Iterator[Pending]:
         yield from self.state.pairing.waiting
@@ -91,7 +92,7 @@ class Dispatch:
     def response(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
         """Forward a response as rules decided, in the order of the client's requests."""
         pending, order = frame.pending, self.state.order
-        reply = None if pending is None else self.state.replies.pop(pending, None)
+        reply = None if pending is None else self.state.forget_reply(pending)
         if reply is not None and (rule := reply.lost_by):
             frame.rules = (*frame.rules, rule)
             decisions = [*decisions, Decision(rule, (HangUp(),), ("the response is lost",))]

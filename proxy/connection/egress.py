@@ -129,6 +129,7 @@ class Egress:
         elif unwanted:
             del state.replies[pending]
         else:
+            state.forget_reply(pending)
             self.actions.done(pending, note=UNANSWERED)
 
     def _leave_in_part(

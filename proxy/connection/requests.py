@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from barnabas.captures.kafka.context.request_group import group_of
@@ -17,7 +19,10 @@ from barnabas.proxy.connection.session_ends import end_session
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
 from barnabas.proxy.edits.share_releases import KEYS as RELEASING
+from barnabas.proxy.edits.share_releases import without_releases
+from barnabas.proxy.effects import FINAL, Amend
 from barnabas.proxy.matching.contents import is_declared
+from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.plan import SASL, code, skimmable
 from barnabas.proxy.rules.prefix_cache import (
     MAX_PREFIX,
@@ -25,6 +30,7 @@ from barnabas.proxy.rules.prefix_cache import (
     known_prefix,
     unmatched_sizes,
 )
+from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head
@@ -34,6 +40,10 @@ from barnabas.specs.malformed import Malformed
 UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 """The note on a request whose API may have addresses in its response: that response must not pass."""
+
+
+RELEASED: Final = "released withheld records"
+"""The description of a request that releases records, see `proxy.edits.share_releases`."""
 
 
 class Requests:
@@ -166,26 +176,28 @@ class Requests:
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
-        if state.shared.releases and head.key in RELEASING:
-            body = self._release(outgoing, head, body)
         message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
         decisions += end_session(message, decisions)
+        if state.shared.releases and head.key in RELEASING and not _ends(decisions):
+            self._release(outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
         self.dispatch.request(outgoing, decisions, now, at)
 
-    def _release(self, outgoing: OutgoingFrame, head: RequestHead, body: bytes) -> bytes:
-        """Release records of a share group that rules have withheld, and return the request's body."""
-        released = self.state.shared.releases.released(
-            self.state.broker, head.key, head.version, body
-        )
-        if released is None:
-            return body
-        start = outgoing.data[4 : 4 + head.body]
-        outgoing.data = (len(start) + len(released)).to_bytes(4) + start + released
-        outgoing.changed = ("released withheld records",)
-        return released
+    def _release(self, outgoing: OutgoingFrame, message: Message) -> None:
+        """Release records of a share group that rules have withheld, with a request that is forwarded."""
+        state, pending = self.state, outgoing.pending
+        kind = message.key, message.version
+        released = state.shared.releases.released(state.broker, *kind, message.body or b"")
+        if released is None or pending is None:
+            return
+        body, added = released
+        message.become(body, None, RELEASED)
+        outgoing.data, outgoing.changed = message.frame, (*outgoing.changed, RELEASED)
+        if added:
+            change = partial(without_releases, *kind, added)
+            state.reply(pending).amends += ((RELEASED, Amend(change, "removed added releases")),)
 
     def _whole_headless(
         self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int
@@ -251,3 +263,8 @@ class Requests:
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
         self.state.order.expect(pending)
+
+
+def _ends(decisions: Sequence[Decision]) -> bool:
+    """Return whether a request is not forwarded, by decision of the rules."""
+    return any(isinstance(effect, FINAL) for each in decisions for effect in each.effects)

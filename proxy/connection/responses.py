@@ -97,6 +97,7 @@ class Responses:
                 raise Short
             correlation_id = _RESPONSE.unpack_from(view)[1]
             for unanswered in self.state.pairing.passed_over(correlation_id):
+                self.state.forget_reply(unanswered)
                 self.actions.done(unanswered, note=PASSED_OVER)
                 self.dispatch.turn(unanswered, now)
         elif not (waiting and waiting[0].opaque):

@@ -208,6 +208,13 @@ class State:
         """Return the treatment of the response to a request, to be filled in."""
         return self.replies.setdefault(pending, Reply())
 
+    def forget_reply(self, pending: Pending) -> Reply | None:
+        """Forget the treatment of the response to a request, and return it; None if it has none."""
+        reply = self.replies.pop(pending, None)
+        if reply is not None:
+            self.retained_bytes -= sum(amend.size for _, amend in reply.amends)
+        return reply
+
     def is_unwanted(self, pending: Pending) -> bool:
         """Return whether the response to a request is removed."""
         reply = self.replies.get(pending)

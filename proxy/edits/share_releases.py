@@ -27,6 +27,10 @@ Ranges = dict[tuple[uuid.UUID, int], tuple[tuple[int, int], ...]]
 """Topic id and partition -> first and last offsets of acquired records."""
 
 
+Partitions = frozenset[tuple[uuid.UUID, int]]
+"""Topic ids and partitions."""
+
+
 class ShareReleases:
     """The acquired records that members did not get, by member."""
 
@@ -48,13 +52,19 @@ class ShareReleases:
             return
         lost = {partition: ranges for partition, ranges in old.items() if partition not in new}
         if lost:
-            self._owed[member] = {**self._owed.get(member, {}), **lost}
+            owed = dict(self._owed.get(member, {}))
+            for partition, ranges in lost.items():
+                owed[partition] = (*owed.get(partition, ()), *ranges)
+            self._owed[member] = owed
 
-    def released(self, broker: int | None, key: int, version: int, body: bytes) -> bytes | None:
-        """Return a request that also releases what its member is owed; None if it is owed nothing.
+    def released(
+        self, broker: int | None, key: int, version: int, body: bytes
+    ) -> tuple[bytes, Partitions] | None:
+        """Return a request that also releases what its member is owed, and the partitions added to it.
 
-        A request that begins or ends a session acknowledges nothing, because the broker then releases the
-        records. A request that renews acquisitions acknowledges nothing else.
+        None if the member is owed nothing. A request that begins or ends a session acknowledges nothing,
+        because the broker then releases the records. A request that renews acquisitions acknowledges nothing
+        else.
         """
         codec = api(key).request.codec(version)
         try:
@@ -66,6 +76,11 @@ class ShareReleases:
         ranges = self._owed.pop(member)
         if values["share_session_epoch"] <= 0:
             return None
+        named = {
+            (topic["topic_id"], partition["partition_index"])
+            for topic in values["topics"]
+            for partition in topic["partitions"]
+        }
         for (topic, partition), offsets in ranges.items():
             batches = _partition(values, topic, partition)["acknowledgement_batches"]
             batches += [
@@ -73,7 +88,28 @@ class ShareReleases:
                 for first, last in offsets
             ]
             batches.sort(key=lambda batch: batch["first_offset"])
-        return codec.encode(values)
+        return codec.encode(values), frozenset(ranges.keys() - named)
+
+
+def without_releases(key: int, version: int, added: Partitions, body: bytes) -> bytes:
+    """Return a response without the results of added releases; entries with records stay."""
+    codec = api(key).response.codec(version)
+    try:
+        values = codec.decode(body)
+    except Malformed:
+        return body
+    for topic in values["responses"]:
+        topic["partitions"] = [
+            partition
+            for partition in topic["partitions"]
+            if (topic["topic_id"], partition["partition_index"]) not in added
+            or (key == SHARE_FETCH and (partition["error_code"] or partition["acquired_records"]))
+        ]
+        for partition in topic["partitions"]:
+            if (topic["topic_id"], partition["partition_index"]) in added:
+                partition |= {name: 0 for name in partition if name == "acknowledge_error_code"}
+    values["responses"] = [topic for topic in values["responses"] if topic["partitions"]]
+    return codec.encode(values)
 
 
 def _member(broker: int | None, key: int, version: int, request: bytes) -> Member:

@@ -18,6 +18,10 @@ _RETAINED: Final = ("acknowledge_error_code", "acknowledge_error_message")
 """Fields of an entry that report another result than its error: of acknowledgements in ShareFetch."""
 
 
+_ENTRY: Final = 250
+"""The memory in bytes that an entry takes, about."""
+
+
 class Merge(NamedTuple):
     """The errors of a response, to be put into the broker's response. It has no part of the request."""
 
@@ -36,6 +40,11 @@ class Merge(NamedTuple):
     """What the top level of the request identifies."""
     whole: bool
     """Whether the broker got the refused entries, too."""
+
+    @property
+    def size(self) -> int:
+        """Return about how much memory the errors take, in bytes."""
+        return _ENTRY * (_count(self.order) + _count(self.errors))
 
     def into(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return the broker's response with the errors in it; the given values may be changed.
@@ -194,3 +203,10 @@ class _Index:
         yield from ((*name, others) for name in names)
         if not names:
             yield others
+
+
+def _count(value: Any) -> int:
+    """Return the number of structures in decoded values."""
+    if isinstance(value, dict):
+        return 1 + sum(_count(inner) for inner in value.values() if isinstance(inner, list))
+    return sum(map(_count, value)) if isinstance(value, list) else 0

@@ -51,7 +51,9 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
     description = f"respond {error_in(key, code)} for {only.describe()}"
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
-        return answer_later(message, lambda _: body, description) if after else (Answer(body),)
+        if after:
+            return answer_later(message, lambda _: body, description, len(body))
+        return (Answer(body),)
     merges, rest = [split.merge(code, whole=whole or split.rest is None)], split.rest
     if key == ADD_PARTITIONS_TO_TXN and not whole:
         others = split.divided(partial(_is_in_transaction, _transactions(split.refused)))
@@ -60,22 +62,31 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
         merges = [unattempted, split.merge(code, whole=True)]
     codec = api(key).response.codec(version)
     change = partial(_changed, codec, merges, encode)
+    size = sum(merge.size for merge in merges)
     if whole:
-        return (*_at_once(message, split), *answer_later(message, change, description))
+        return (*_at_once(message, split), *answer_later(message, change, description, size))
     if rest is None:
         if message.acks == 0:
             return (HangUp(),)
         return (Answer(encode(_merged(error_response(key, version, split.request, 0), merges))),)
     reduced = Become(message.encoded(rest), f"take out {only.describe()}")
-    return (reduced, *answer_later(message, change, description))
+    return (reduced, *answer_later(message, change, description, size))
 
 
-def answer_later(message: Message, change: Callable[[bytes], bytes], description: str) -> Effects:
+def answer_later(
+    message: Message, change: Callable[[bytes], bytes], description: str, size: int
+) -> Effects:
     """Return the effects of a request that the broker gets, and whose response is changed.
 
     A Produce with acks=0 has no response: brokers close its connection.
+
+    Args:
+        message: The request.
+        change: Returns the changed body of the response.
+        description: A description of the change.
+        size: The memory in bytes that the change takes.
     """
-    return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description),)
+    return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description, size),)
 
 
 def _changed(codec: Codec, merges: list[Merge], encode: Encode, body: bytes) -> bytes:

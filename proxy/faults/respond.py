@@ -78,6 +78,11 @@ class Respond(Settings):
         return self
 
     @property
+    def forwards(self) -> bool:
+        """Return whether the broker may get the request, or a part of it."""
+        return self.only is not None or self.after
+
+    @property
     def caution(self) -> str:
         """Return a note about an error that Kafka does not report after the work."""
         if not self.after or self.error in AFTER_WORK:
@@ -141,9 +146,8 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
     if message.direction == "response":
         return (Become(body, "answered by the proxy"),)
     if config.after:
-        return answer_later(
-            message, lambda _: body, f"respond {error_in(message.key, config.error)}"
-        )
+        description = f"respond {error_in(message.key, config.error)}"
+        return answer_later(message, lambda _: body, description, len(body))
     return (Answer(body),)
 
 

@@ -66,7 +66,7 @@ def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None
 
 def _ends(config: BaseModel, direction: Direction | None) -> bool:
     """Return whether no later fault applies to the message, see `barnabas.proxy.effects.FINAL`."""
-    answers = isinstance(config, Respond) and direction != "response"
+    answers = isinstance(config, Respond) and not config.forwards and direction != "response"
     return answers or isinstance(config, Close | Truncate) or _loses(config, direction)
 
 
@@ -84,7 +84,10 @@ def _idle(config: BaseModel, beside: BaseModel, direction: Direction | None) -> 
         about_it = isinstance(config, _KNOWN) and not isinstance(config, _APART)
         return "the message is not forwarded" if about_it else ""
     match config, beside:
-        case Slice() | Duplicate() | LoseReply(), Respond() if direction != "response":
+        case (
+            Slice() | Duplicate() | LoseReply(),
+            Respond(forwards=False),
+        ) if direction != "response":
             return "a request that the proxy answers is not forwarded"
         case Inject() | LoseReply() | HalfClose() | Duplicate(), Truncate():
             return "nothing is sent after a truncated message"

@@ -166,8 +166,9 @@ def rule_list(ctx: typer.Context) -> None:
     "add",
     epilog=examples(
         "echo '{name: slow, match: {api: Fetch}, do: {delay: 1s}}' | barnabas ctl rule add -",
-        "echo '{name: moved, do: {respond: {error: 6, only: {partition: 1}}}}' | barnabas ctl rule add -",
-        "barnabas ctl rule add slow-fetches.yaml",
+        "echo '{name: moved, match: {api: Produce}, do: {respond: {error: 6, only: {partition: 1}}}}' |"
+        " barnabas ctl rule add -",
+        "barnabas ctl rule add slow-fetches-rule.yaml",
     ),
 )
 def rule_add(

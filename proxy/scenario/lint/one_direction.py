@@ -14,6 +14,8 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
         if len({direction for _, direction, _ in kinds}) == 1:
             continue
         for fault in rule.do:
+            if getattr(fault.config, "concerns", None) is not None:
+                continue  # the rule matches only messages of the fault's direction
             applies = getattr(fault.config, "applies_to", lambda *_: True)
             directions = {
                 direction for key, direction, version in kinds if applies(key, direction, version)

@@ -641,3 +641,127 @@ def test_a_rule_about_both_directions_matches_requests_only() -> None:
     actor.ask(produce(orders=[1, 2]))
     actor.answer(stored(orders=[2]))
     assert actor.stage.rules.rule("r").matched == 1
+
+
+def test_a_topic_in_several_blocks_gets_each_error_once() -> None:
+    actor = staged("{error: 6, only: {topic: orders, partition: [1, 3]}}", "Fetch")
+    blocks = [("orders", 0), ("b", 0), ("orders", 1), ("orders", 3)]
+    asked = [{"topic": name, "partitions": [{"partition": index}]} for name, index in blocks]
+    actor.ask(request("Fetch", 1, version=7, topics=asked))
+    entries = [{"topic": n, "partitions": [{"partition_index": i}]} for n, i in blocks[:3]]
+    actor.answer(response("Fetch", 1, version=7, responses=entries))
+    (answer,) = bodies(actor, "response", "Fetch", 7)
+    told = [
+        (topic["topic"], partition["partition_index"], partition["error_code"])
+        for topic in answer["responses"]
+        for partition in topic["partitions"]
+    ]
+    assert sorted(told) == [("b", 0, 0), ("orders", 0, 0), ("orders", 1, 6), ("orders", 3, 6)]
+
+
+def test_a_topic_whose_name_is_learned_later_keeps_the_result_of_its_write() -> None:
+    other = uuid.UUID(int=8)
+    actor = staged("{error: 6, only: {topic: 'orders*'}}", "Produce")
+    actor.stage.shared.topics[TOPIC] = "orders"
+    data = [{"topic_id": each, "partition_data": [{"index": 0}]} for each in (TOPIC, other)]
+    actor.ask(request("Produce", 1, version=13, acks=-1, timeout_ms=9, topic_data=data))
+    actor.stage.shared.topics[other] = "orders-2"
+    stored_entry = [{"index": 0, "base_offset": 77}]
+    result = [{"topic_id": other, "partition_responses": stored_entry}]
+    actor.answer(response("Produce", 1, version=13, responses=result))
+    (answer,) = bodies(actor, "response", "Produce", 13)
+    told = [topic["partition_responses"][0] for topic in answer["responses"]]
+    assert [(each["error_code"], each["base_offset"]) for each in told] == [(6, -1), (0, 77)]
+
+
+@pytest.mark.parametrize("more", ["drop: {selective: true}", "edit: {set: {acks: 0}}"])
+def test_nothing_is_kept_of_a_request_that_has_no_response(more: str) -> None:
+    match = "match: {api: Produce, direction: request}"
+    dos = (f"respond: {{error: 6, only: {ORDERS_1}}}", more)
+    rules = (f"- {{name: r{at}, {match}, do: {{{do}}}}}\n" for at, do in enumerate(dos))
+    actor = Stage(f"version: 1\nrules:\n{''.join(rules)}").actor()
+    actor.ask(produce(1, orders=[0, 1]))
+    state = actor.connection.state
+    assert state.replies == {}
+    assert state.retained_bytes == 0
+    assert actor.waiting == []
+
+
+def test_the_errors_in_flight_count_as_retained_memory() -> None:
+    actor = staged("{error: 6, only: {topic: orders}}", "Produce")
+    actor.ask(produce(1, orders=[1], clicks=[*range(100)]))
+    assert actor.connection.state.retained_bytes > 100 * 100
+    actor.answer(stored(1, clicks=[*range(100)]))
+    assert actor.connection.state.retained_bytes == 0
+
+
+@pytest.mark.parametrize(("name", "version", "only", "body"), [
+    ("FindCoordinator", 2, "{group: a}", {"key": "a", "key_type": 1}),
+    ("InitProducerId", 4, "{transactional_id: '*'}", {"transactional_id": None}),
+    ("ListOffsets", 5, "{topic: a}", {"topics": []}),
+    ("DescribeConfigs", 2, "{config: b}",
+     {"resources": [{"resource_type": 2, "resource_name": "t", "configuration_keys": ["a"]}]}),
+])  # fmt: skip
+@pytest.mark.parametrize("after", ["", ", after: true"])
+def test_requests_that_cannot_have_the_entry_do_not_match(
+    name: str, version: int, only: str, body: dict[str, Any], after: str
+) -> None:
+    actor = staged(f"{{error: 7, only: {only}{after}}}", name)
+    actor.ask(request(name, 1, version=version, **body))
+    assert actor.stage.rules.rule("r").fired == 0
+    assert actor.ids("request") == [1]
+
+
+def share_answer(number: int, name: str, *partitions: dict[str, Any]) -> bytes:
+    entries = [{"topic_id": TOPIC, "partitions": [*partitions]}] if partitions else []
+    return response(name, number, version=1, responses=entries)
+
+
+def owed_a_release(more: str = "") -> Actor:
+    """Return a connection whose member is owed the release of offsets 4 to 6 of partition 1."""
+    match = "match: {api: [ShareFetch, ShareAcknowledge]}"
+    do = "{respond: {error: 6, only: {partition: 1}}}"
+    actor = Stage(f"version: 1\nrules:\n- {{name: r, {match}, do: {do}}}\n{more}").actor()
+    actor.ask(share_fetch(1, 0, 0, 1))
+    acquired = [{"first_offset": 4, "last_offset": 6}]
+    entries = [{"partition_index": index, "acquired_records": acquired} for index in (0, 1)]
+    actor.answer(share_answer(1, "ShareFetch", *entries))
+    return actor
+
+
+def acknowledge(number: int, epoch: int, *partitions: int) -> bytes:
+    batch = {"first_offset": 4, "last_offset": 6, "acknowledge_types": [1]}
+    asked = [{"partition_index": each, "acknowledgement_batches": [batch]} for each in partitions]
+    body: dict[str, Any] = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
+    body["topics"] = [{"topic_id": TOPIC, "partitions": asked}]
+    return request("ShareAcknowledge", number, version=1, **body)
+
+
+def test_a_release_reaches_the_broker_whatever_the_rule_refuses() -> None:
+    actor = owed_a_release()
+    actor.ask(acknowledge(2, 1, 0))
+    assert actor.stage.rules.rule("r").fired == 1
+    (sent,) = bodies(actor, "request", "ShareAcknowledge", 1)
+    types = {
+        partition["partition_index"]: partition["acknowledgement_batches"][0]["acknowledge_types"]
+        for partition in sent["topics"][0]["partitions"]
+    }
+    assert types == {0: [1], 1: [2]}
+    actor.sent["response"].clear()
+    # the client did not ask for the release
+    actor.answer(
+        share_answer(
+            2, "ShareAcknowledge", {"partition_index": 0}, {"partition_index": 1, "error_code": 121}
+        )
+    )
+    (told,) = bodies(actor, "response", "ShareAcknowledge", 1)
+    assert [each["partition_index"] for each in told["responses"][0]["partitions"]] == [0]
+
+
+@pytest.mark.parametrize("do", ["{respond: {error: 16}}", "{drop: {selective: true}}"])
+def test_a_release_waits_for_a_request_that_is_forwarded(do: str) -> None:
+    match = "match: {api: ShareAcknowledge}, when: {times: 1}"
+    actor = owed_a_release(f"- {{name: s, {match}, do: {do}}}\n")
+    actor.ask(acknowledge(2, 1, 0) + acknowledge(3, 2, 0))
+    (sent,) = bodies(actor, "request", "ShareAcknowledge", 1)
+    assert [each["partition_index"] for each in sent["topics"][0]["partitions"]] == [0, 1]

@@ -67,6 +67,8 @@ def test_of_two_faults_one_of_which_does_nothing_the_rule_is_refused(do: str, wh
     f"[{HOLD}, {FORWARD}]", f"[duplicate, {FORWARD}]", f"[{EDIT}, truncate]", f"[slice, {HOLD}]",
     f"[half_close, {BACK}]", f"[half_close, {EDIT}, {HOLD}]", "[{stall: 1s}, drop]",
     "[{isolate: {lasts: 1s}}, close]", "[{delay: 1s}, {delay: 1s}]",
+    "[{respond: {error: 27, after: true}}, {delay: 1s}, duplicate]",
+    "[duplicate, {respond: {error: 27, only: {group: g}}}, {respond: {error: 15, only: {group: h}}}]",
 ])  # fmt: skip
 def test_what_works_together_is_taken(do: str) -> None:
     assert refused(do) == []
