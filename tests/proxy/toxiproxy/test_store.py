@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from barnabas.proxy.edits.topology import NOWHERE, Node
+from barnabas.proxy.faults.respond import Respond
 from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.ports import free_port
 from tests.proxy.faults.given import produced
@@ -169,7 +170,10 @@ async def test_a_toxic_may_refuse_one_partition() -> None:
         rule = {"match": {"api": "Produce", "direction": "request"}, "do": do}
         at.proxy.add(body(type="kafka", stream="upstream", attributes={"rule": rule}))
         (found,) = at.proxy.rules().rules
-        concerns = found.do[0].config.concerns
+        config = found.do[0].config
+        assert isinstance(config, Respond)
+        concerns = config.concerns
+        assert concerns is not None
         assert [concerns(produced(*[None] * count)) for count in (2, 1)] == [
             True, False
         ]  # fmt: skip
