@@ -1,4 +1,4 @@
-"""`respond` with `only` and `after`: what the broker gets, and what the client is told."""
+"""`respond` with `only` and `after` on writes: what the broker gets, and what the client is told."""
 
 from __future__ import annotations
 
@@ -10,109 +10,23 @@ import pytest
 
 from barnabas.proxy.effects import Amend, Answer, Become, Effects, HangUp
 from barnabas.proxy.faults.respond import Respond, respond
-from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.message import Message
 from barnabas.specs import api, records
-from barnabas.specs.frames import Direction, request_head, response_body
 from barnabas.specs.records import Record
+from tests.proxy.faults.entries import (
+    ORDERS_1,
+    TOPIC,
+    bodies,
+    codes,
+    produce,
+    staged,
+    stored,
+    told,
+    topics,
+)
 from tests.proxy.faults.given import halted, message, requests
 from tests.proxy.frames import Chunks, request, response, slicings
-from tests.proxy.playbook import Actor, Stage
-
-ORDERS_1: Final = "{topic: orders, partition: 1}"
-TOPIC: Final = uuid.UUID(int=7)
-
-
-def staged(do: str, name: str, more: str = "when: {}") -> Actor:
-    """Return a connection under one rule about requests of an API."""
-    match = f"{{api: {name}, direction: request}}"
-    return Stage(
-        f"version: 1\nrules:\n- {{name: r, match: {match}, {more}, do: {{respond: {do}}}}}\n"
-    ).actor()
-
-
-def bodies(actor: Actor, direction: Direction, name: str, version: int) -> list[Any]:
-    """Return the bodies of an API that have reached one side."""
-    declaration = api(name)
-    codec = declaration.message(direction).codec(version)
-    found = []
-    for frame in actor.frames(direction):
-        if direction == "response":
-            start = 4 + response_body(frame[4:], declaration.key, version)
-        else:
-            head = request_head(frame, 4, len(frame))
-            if head.key != declaration.key:
-                continue
-            start = 4 + head.body
-        found.append(codec.decode(frame[start:]))
-    return found
-
-
-def fitted(name: str, direction: Direction, version: int, body: Any) -> dict[str, Any]:
-    """Return the fields of a body that a version has."""
-    return api(name).message(direction).layout(version).fitted(body)
-
-
-def told(
-    do: str, name: str, version: int, body: dict[str, Any], result: dict[str, Any] | None = None
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the request that the broker gets, and the response that the client gets."""
-    actor = staged(do, name)
-    actor.ask(request(name, 1, version=version, **fitted(name, "request", version, body)))
-    if result is not None:
-        answer = fitted(name, "response", version, result)
-        actor.answer(response(name, 1, version=version, **answer))
-    directions: tuple[Direction, Direction] = ("request", "response")
-    broker, client = (bodies(actor, direction, name, version) for direction in directions)
-    return broker[0] if broker else None, client[0] if client else None
-
-
-def topics(name: str, inner: str, **indexes: list[Any]) -> dict[str, Any]:
-    return {name: [{"name": topic, inner: items} for topic, items in indexes.items()]}
-
-
-def codes(value: Any, path: str = "") -> dict[str, int]:
-    """Return each error code of a response, by the names and indexes that lead to it."""
-    found: dict[str, int] = {}
-    for inner in value.values() if isinstance(value, dict) else ():
-        if isinstance(inner, list):
-            for entry in inner:
-                if isinstance(entry, dict):
-                    words = (entry.get(name) for name in IDENTIFYING)
-                    at = f"{path}/{next((word for word in words if word is not None), '?')}"
-                    found.update(codes(entry, at))
-    if isinstance(value, dict) and path:
-        found.update(
-            (path, code) for name, code in value.items()
-            if name.endswith("error_code") and name != "topic_config_error_code"
-        )  # fmt: skip
-    return found
-
-
-IDENTIFYING: Final = (
-    *("name", "topic", "partition_index", "index", "group_id", "key", "resource_name", "user"),
-    *("member_id", "transactional_id", "partition"),
-)
-
-
-def produce(number: int = 1, acks: int = -1, **partitions: list[int]) -> bytes:
-    data = {
-        topic: [
-            {"index": index, "records": records.build([Record(0, 0, None, b"x")])} for index in some
-        ]
-        for topic, some in partitions.items()
-    }
-    body = topics("topic_data", "partition_data", **data)
-    return request("Produce", number, version=8, acks=acks, timeout_ms=9, **body)
-
-
-def stored(number: int = 1, **partitions: list[int]) -> bytes:
-    data = {
-        topic: [{"index": index, "base_offset": 5} for index in some]
-        for topic, some in partitions.items()
-    }
-    return response(
-        "Produce", number, version=8, **topics("responses", "partition_responses", **data)
-    )
+from tests.proxy.playbook import Stage
 
 
 @slicings
@@ -319,152 +233,6 @@ def test_no_partition_is_added_to_a_transaction_if_one_is_refused(version: int) 
     assert codes(client) == {"/t/a/0": 55, "/t/a/1": 29, "/t/b/0": 55, "/u/a/0": 0}
 
 
-def metadata(*names: str, by_id: bool = False) -> dict[str, Any]:
-    partitions = [{"partition_index": index, "leader_id": 1, "leader_epoch": 4} for index in (0, 1)]
-    return {
-        "topics": [{"name": name, "topic_id": TOPIC, "partitions": partitions} for name in names]
-    }
-
-
-@pytest.mark.parametrize("asked", [[{"name": "orders"}, {"name": "clicks"}], None])
-@pytest.mark.parametrize("version", [0, 1, 9])
-def test_a_read_reaches_the_broker_whole_and_its_answer_is_changed(
-    version: int, asked: Any
-) -> None:
-    body = {"topics": [] if asked is None and version == 0 else asked}
-    result = metadata("orders", "clicks")
-    broker, client = told(f"{{error: 5, only: {ORDERS_1}}}", "Metadata", version, body, result)
-    assert broker is not None
-    assert broker["topics"] == (
-        body["topics"] and [{"name": each["name"]} for each in body["topics"]]
-    )
-    assert codes(client) == {
-        "/orders": 0, "/orders/0": 0, "/orders/1": 5, "/clicks": 0, "/clicks/0": 0, "/clicks/1": 0
-    }  # fmt: skip
-    leaders = [each["leader_id"] for each in client["topics"][0]["partitions"]]  # type: ignore[index]
-    assert leaders == [1, -1]
-
-
-def test_a_whole_topic_of_metadata_is_refused_on_its_own_level() -> None:
-    body: dict[str, Any] = {"topics": None}
-    _, client = told(
-        "{error: 29, only: {topic: orders}}", "Metadata", 9, body, metadata("orders", "a")
-    )
-    assert codes(client) == {"/orders": 29, "/a": 0, "/a/0": 0, "/a/1": 0}
-
-
-def test_null_of_offset_fetch_means_all() -> None:
-    body: dict[str, Any] = {
-        "groups": [{"group_id": "g", "topics": None}, {"group_id": "h", "topics": None}]
-    }
-    entries = [{"partition_index": 1, "committed_offset": 4}]
-    result = {"groups": [{"group_id": name, "topics": [{"name": "orders", "partitions": entries}]}
-                         for name in "gh"]}  # fmt: skip
-    only = "{group: h, topic: orders, partition: 1}"
-    broker, client = told(f"{{error: 88, only: {only}}}", "OffsetFetch", 8, body, result)
-    assert broker is not None
-    assert [group["topics"] for group in broker["groups"]] == [None, None]
-    assert codes(client) == {"/g": 0, "/g/orders/1": 0, "/h": 0, "/h/orders/1": 88}
-    offsets = [g["topics"][0]["partitions"][0]["committed_offset"] for g in client["groups"]]  # type: ignore[index]
-    assert offsets == [4, -1]
-
-
-def test_null_of_a_write_stands_for_all_and_cannot_be_divided() -> None:
-    subject = message("ElectLeaders", version=2, topic_partitions=None)
-    config = Respond.model_validate({"error": 80, "only": {"topic": "a"}})
-    with pytest.raises(Unable, match="only topic a: an array of the request stands for all"):
-        respond(config, subject, float)
-
-
-def test_coordinators_of_one_group_are_refused() -> None:
-    body = {"key_type": 0, "coordinator_keys": ["g", "h"]}
-    found = {"coordinators": [{"key": key, "node_id": 1, "host": "b", "port": 9} for key in "gh"]}
-    do = "{error: COORDINATOR_NOT_AVAILABLE, only: {group: h}}"
-    broker, client = told(do, "FindCoordinator", 4, body, found)
-    assert broker is not None
-    assert broker["coordinator_keys"] == ["g", "h"]
-    assert codes(client) == {"/g": 0, "/h": 15}
-    other, _ = told(do, "FindCoordinator", 4, {"key_type": 1, "coordinator_keys": ["h"]})
-    assert other is not None  # a transactional id of that name
-
-
-def fetch(
-    number: int, epoch: int, *partitions: int, gone: tuple[int, ...] = (), v: int = 13
-) -> bytes:
-    asked = [{"partition": index} for index in partitions]
-    body = {
-        "session_id": 9 if epoch > 0 else 0, "session_epoch": epoch, "max_wait_ms": 500,
-        "topics": [{"topic": "orders", "topic_id": TOPIC, "partitions": asked}] if asked else [],
-        "forgotten_topics_data": [
-            {"topic": "orders", "topic_id": TOPIC, "partitions": [each]} for each in gone
-        ],
-    }  # fmt: skip
-    return request("Fetch", number, version=v, **fitted("Fetch", "request", v, body))
-
-
-def fetched(number: int, *partitions: int, error: int = 0, v: int = 13) -> bytes:
-    entries = [{"partition_index": index, "high_watermark": 7} for index in partitions]
-    responses = [{"topic": "orders", "topic_id": TOPIC, "partitions": entries}] if entries else []
-    body = {"session_id": 9, "error_code": error, "responses": responses}
-    return response("Fetch", number, version=v, **fitted("Fetch", "response", v, body))
-
-
-@pytest.mark.parametrize("version", [7, 12, 13])
-def test_a_partition_of_a_fetch_session_is_refused_though_no_request_names_it(version: int) -> None:
-    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "Fetch", "when: {skip: 1}")
-    actor.stage.shared.topics[TOPIC] = "orders"
-    entry = "/orders" if version < 13 else "/?"
-
-    def exchange(number: int, asked: bytes, answer: bytes) -> tuple[int, dict[str, int]]:
-        actor.ask(asked)
-        actor.answer(answer)
-        sent = bodies(actor, "request", "Fetch", version)[-1]
-        return sent["max_wait_ms"], codes(bodies(actor, "response", "Fetch", version)[-1])
-
-    v = version
-    assert exchange(1, fetch(1, 0, 0, 1, v=v), fetched(1, 0, 1, v=v)) == (
-        500, {f"{entry}/0": 0, f"{entry}/1": 0}
-    )  # fmt: skip
-    # the broker has nothing new; the refused partition is told at once
-    assert exchange(2, fetch(2, 1, v=v), fetched(2, v=v)) == (0, {f"{entry}/1": 6})
-    assert exchange(3, fetch(3, 2, 0, v=v), fetched(3, 1, 0, v=v)) == (
-        0, {f"{entry}/0": 0, f"{entry}/1": 6}
-    )  # fmt: skip
-    # a session that the broker has lost: nothing is added
-    assert exchange(4, fetch(4, 3, v=v), fetched(4, error=70, v=v)) == (0, {})
-    exchange(5, fetch(5, 0, 0, 1, v=v), fetched(5, 0, v=v))
-    exchange(6, fetch(6, 1, gone=(1,), v=v), fetched(6, v=v))
-    # the request that ends the session does not match, and partition 1 has left it
-    assert exchange(7, fetch(7, 2, v=v), fetched(7, 0, v=v)) == (500, {f"{entry}/0": 0})
-
-
-def test_a_topic_id_whose_name_is_unknown_is_undecided() -> None:
-    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "Fetch")
-    actor.ask(fetch(1, 0, 1))
-    assert actor.stage.rules.rule("r").unclear == 1
-    assert actor.stage.shared.unresolved
-
-
-def test_acknowledgements_in_a_share_fetch_keep_their_result() -> None:
-    entry = {"partition_index": 1, "acknowledge_error_code": 121, "error_code": 0}
-    actor = staged("{error: 6, only: {topic: orders}}", "ShareFetch")
-    actor.stage.shared.topics[TOPIC] = "orders"
-    asked = [{"topic_id": TOPIC, "partitions": [{"partition_index": 1}]}]
-    body: dict[str, Any] = {
-        "group_id": "g", "member_id": "m", "share_session_epoch": 0, "topics": asked
-    }  # fmt: skip
-    actor.ask(request("ShareFetch", 1, version=1, **body))
-    answer = {"responses": [{"topic_id": TOPIC, "partitions": [entry]}]}
-    actor.answer(response("ShareFetch", 1, version=1, **answer))
-    (client,) = bodies(actor, "response", "ShareFetch", 1)
-    (told_entry,) = client["responses"][0]["partitions"]
-    assert (told_entry["error_code"], told_entry["acknowledge_error_code"]) == (6, 121)
-    actor.ask(request("ShareFetch", 2, version=1, **body))
-    actor.answer(response("ShareFetch", 2, version=1))  # without an entry for the partition
-    (added,) = bodies(actor, "response", "ShareFetch", 1)[1]["responses"][0]["partitions"]
-    assert (added["error_code"], added["acknowledge_error_code"]) == (6, 0)
-
-
 def test_the_producer_of_a_produce_request_is_that_of_its_batches() -> None:
     batches = [records.build([Record(0, 0, None, b"x")], producer_id=each) for each in (5, 6)]
     data = [{"index": index, "records": batch} for index, batch in enumerate(batches)]
@@ -508,57 +276,6 @@ def test_effects_say_what_they_do() -> None:
     assert isinstance(hang_up, HangUp)
 
 
-def test_records_that_a_share_fetch_acquired_for_a_refused_partition_are_released() -> None:
-    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "ShareFetch", "when: {times: 1}")
-    actor.stage.shared.topics[TOPIC] = "orders"
-
-    def asked(number: int, epoch: int, **more: Any) -> None:
-        member = {"group_id": "g", "member_id": "m"}
-        body: dict[str, Any] = {**member, "share_session_epoch": epoch} | more
-        actor.ask(request("ShareFetch", number, version=2, **body))
-
-    def answered(number: int, *partitions: dict[str, Any]) -> None:
-        topics = [{"topic_id": TOPIC, "partitions": [*partitions]}] if partitions else []
-        actor.answer(response("ShareFetch", number, version=2, responses=topics))
-
-    acquired = [{"first_offset": 4, "last_offset": 6}, {"first_offset": 9, "last_offset": 9}]
-    both = [{"partition_index": index, "acquired_records": acquired} for index in (0, 1)]
-    asked(
-        1,
-        0,
-        topics=[
-            {"topic_id": TOPIC, "partitions": [{"partition_index": 0}, {"partition_index": 1}]}
-        ],
-    )
-    answered(1, *both)
-    asked(2, 1, is_renew_ack=True)
-    own = {"first_offset": 7, "last_offset": 7, "acknowledge_types": [1]}
-    asked(3, 2, topics=[
-        {"topic_id": TOPIC, "partitions": [{"partition_index": 1, "acknowledgement_batches": [own]}]}
-    ])  # fmt: skip
-    asked(4, 3)
-    renewed, releasing, last = bodies(actor, "request", "ShareFetch", 2)[1:]
-    assert renewed["topics"] == last["topics"] == []
-    ((topic),) = releasing["topics"]
-    ((partition),) = topic["partitions"]
-    batches = [
-        (each["first_offset"], each["last_offset"], each["acknowledge_types"])
-        for each in partition["acknowledgement_batches"]
-    ]
-    assert partition["partition_index"] == 1
-    assert batches == [(4, 6, [2]), (7, 7, [1]), (9, 9, [2])]
-    told = bodies(actor, "response", "ShareFetch", 2)[0]["responses"][0]["partitions"]
-    assert [len(each["acquired_records"]) for each in told] == [2, 0]
-
-
-def test_an_empty_array_of_metadata_stands_for_no_topic_but_in_v0() -> None:
-    do = f"{{error: 5, only: {ORDERS_1}}}"
-    for version, count in ((0, 1), (1, 0), (9, 0)):
-        actor = staged(do, "Metadata")
-        actor.ask(request("Metadata", 1, version=version, topics=[]))
-        assert actor.stage.rules.rule("r").fired == count
-
-
 def test_a_message_at_a_breakpoint_may_be_refused_in_part() -> None:
     match = "{api: Produce, direction: request}"
     actor = Stage(f"version: 1\nrules:\n- {{name: b, match: {match}, do: breakpoint}}\n").actor()
@@ -575,64 +292,6 @@ def test_a_message_at_a_breakpoint_may_be_refused_in_part() -> None:
     assert codes(answer) == {"/orders/0": 0, "/orders/1": 6}
 
 
-def test_a_request_that_ends_a_session_names_no_partition_of_it() -> None:
-    actor = staged(f"{{error: 6, only: {ORDERS_1}}}", "Fetch")
-    actor.ask(fetch(1, 0, 0, 1, v=7))
-    actor.answer(fetched(1, 0, 1, v=7))
-    actor.ask(request("Fetch", 2, version=7, session_id=9, session_epoch=-1))
-    assert actor.stage.rules.rule("r").fired == 1
-
-
-@pytest.mark.parametrize(("name", "error"), [("Fetch", 70), ("ShareFetch", 122)])
-def test_a_session_that_began_before_the_rule_is_ended(name: str, error: int) -> None:
-    actor = staged("{error: 6, only: {topic: orders, partition: 1}}", name, "when: {times: 1}")
-    actor.stage.shared.topics[TOPIC] = "orders"
-    version = 1 if name == "ShareFetch" else 13
-    asked = fetch if name == "Fetch" else share_fetch
-    actor.ask(asked(1, 5) + asked(2, 0, 0, 1))
-    assert actor.ids("request") == [2]
-    (ended,) = bodies(actor, "response", name, version)
-    assert (ended["error_code"], ended["responses"]) == (error, [])
-    rule = actor.stage.rules.rule("r")
-    assert (rule.fired, rule.unclear) == (1, 1)
-    (line,) = actor.said
-    assert "the session began before the rule: its partitions are unknown" in line
-
-
-def test_acknowledgements_pass_before_a_session_is_ended() -> None:
-    actor = staged("{error: 6, only: {partition: 1}}", "ShareFetch")
-    acknowledging = share_fetch(1, 5, 0, acknowledges=True)
-    actor.ask(acknowledging + share_fetch(2, 6))
-    assert actor.frames("request") == [acknowledging]
-    actor.answer(response("ShareFetch", 1, version=1))
-    assert bodies(actor, "response", "ShareFetch", 1)[1]["error_code"] == 122
-
-
-def share_fetch(number: int, epoch: int, *partitions: int, acknowledges: bool = False) -> bytes:
-    batch = {"first_offset": 0, "last_offset": 0, "acknowledge_types": [1]}
-    batches = [batch] * acknowledges
-    asked = [{"partition_index": each, "acknowledgement_batches": batches} for each in partitions]
-    body: dict[str, Any] = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
-    body["topics"] = [{"topic_id": TOPIC, "partitions": asked}] if asked else []
-    return request("ShareFetch", number, version=1, **body)
-
-
-def test_an_acknowledgement_names_only_partitions_with_records() -> None:
-    actor = staged("{error: 6, only: {partition: 1}}", "[ShareFetch, ShareAcknowledge]")
-    member = {"group_id": "g", "member_id": "m"}
-    both: list[dict[str, Any]] = [{"partition_index": index} for index in (0, 1)]
-    asked = [{"topic_id": TOPIC, "partitions": both}]
-    first: dict[str, Any] = {**member, "share_session_epoch": 0, "topics": asked}
-    actor.ask(request("ShareFetch", 1, version=1, **first))
-    actor.answer(response("ShareFetch", 1, version=1))
-    own: dict[str, Any] = {**member, "share_session_epoch": 1}
-    own["topics"] = [{"topic_id": TOPIC, "partitions": both[:1]}]
-    actor.ask(request("ShareAcknowledge", 2, version=1, **own))
-    assert actor.stage.rules.rule("r").fired == 1
-    (left,) = bodies(actor, "request", "ShareAcknowledge", 1)
-    assert [each["partition_index"] for each in left["topics"][0]["partitions"]] == [0]
-
-
 def test_a_rule_about_both_directions_matches_requests_only() -> None:
     only = f"{{respond: {{error: 6, only: {ORDERS_1}}}}}"
     actor = Stage(
@@ -641,22 +300,6 @@ def test_a_rule_about_both_directions_matches_requests_only() -> None:
     actor.ask(produce(orders=[1, 2]))
     actor.answer(stored(orders=[2]))
     assert actor.stage.rules.rule("r").matched == 1
-
-
-def test_a_topic_in_several_blocks_gets_each_error_once() -> None:
-    actor = staged("{error: 6, only: {topic: orders, partition: [1, 3]}}", "Fetch")
-    blocks = [("orders", 0), ("b", 0), ("orders", 1), ("orders", 3)]
-    asked = [{"topic": name, "partitions": [{"partition": index}]} for name, index in blocks]
-    actor.ask(request("Fetch", 1, version=7, topics=asked))
-    entries = [{"topic": n, "partitions": [{"partition_index": i}]} for n, i in blocks[:3]]
-    actor.answer(response("Fetch", 1, version=7, responses=entries))
-    (answer,) = bodies(actor, "response", "Fetch", 7)
-    told = [
-        (topic["topic"], partition["partition_index"], partition["error_code"])
-        for topic in answer["responses"]
-        for partition in topic["partitions"]
-    ]
-    assert sorted(told) == [("b", 0, 0), ("orders", 0, 0), ("orders", 1, 6), ("orders", 3, 6)]
 
 
 def test_a_topic_whose_name_is_learned_later_keeps_the_result_of_its_write() -> None:
@@ -693,75 +336,3 @@ def test_the_errors_in_flight_count_as_retained_memory() -> None:
     assert actor.connection.state.retained_bytes > 100 * 100
     actor.answer(stored(1, clicks=[*range(100)]))
     assert actor.connection.state.retained_bytes == 0
-
-
-@pytest.mark.parametrize(("name", "version", "only", "body"), [
-    ("FindCoordinator", 2, "{group: a}", {"key": "a", "key_type": 1}),
-    ("InitProducerId", 4, "{transactional_id: '*'}", {"transactional_id": None}),
-    ("ListOffsets", 5, "{topic: a}", {"topics": []}),
-    ("DescribeConfigs", 2, "{config: b}",
-     {"resources": [{"resource_type": 2, "resource_name": "t", "configuration_keys": ["a"]}]}),
-])  # fmt: skip
-@pytest.mark.parametrize("after", ["", ", after: true"])
-def test_requests_that_cannot_have_the_entry_do_not_match(
-    name: str, version: int, only: str, body: dict[str, Any], after: str
-) -> None:
-    actor = staged(f"{{error: 7, only: {only}{after}}}", name)
-    actor.ask(request(name, 1, version=version, **body))
-    assert actor.stage.rules.rule("r").fired == 0
-    assert actor.ids("request") == [1]
-
-
-def share_answer(number: int, name: str, *partitions: dict[str, Any]) -> bytes:
-    entries = [{"topic_id": TOPIC, "partitions": [*partitions]}] if partitions else []
-    return response(name, number, version=1, responses=entries)
-
-
-def owed_a_release(more: str = "") -> Actor:
-    """Return a connection whose member is owed the release of offsets 4 to 6 of partition 1."""
-    match = "match: {api: [ShareFetch, ShareAcknowledge]}"
-    do = "{respond: {error: 6, only: {partition: 1}}}"
-    actor = Stage(f"version: 1\nrules:\n- {{name: r, {match}, do: {do}}}\n{more}").actor()
-    actor.ask(share_fetch(1, 0, 0, 1))
-    acquired = [{"first_offset": 4, "last_offset": 6}]
-    entries = [{"partition_index": index, "acquired_records": acquired} for index in (0, 1)]
-    actor.answer(share_answer(1, "ShareFetch", *entries))
-    return actor
-
-
-def acknowledge(number: int, epoch: int, *partitions: int) -> bytes:
-    batch = {"first_offset": 4, "last_offset": 6, "acknowledge_types": [1]}
-    asked = [{"partition_index": each, "acknowledgement_batches": [batch]} for each in partitions]
-    body: dict[str, Any] = {"group_id": "g", "member_id": "m", "share_session_epoch": epoch}
-    body["topics"] = [{"topic_id": TOPIC, "partitions": asked}]
-    return request("ShareAcknowledge", number, version=1, **body)
-
-
-def test_a_release_reaches_the_broker_whatever_the_rule_refuses() -> None:
-    actor = owed_a_release()
-    actor.ask(acknowledge(2, 1, 0))
-    assert actor.stage.rules.rule("r").fired == 1
-    (sent,) = bodies(actor, "request", "ShareAcknowledge", 1)
-    types = {
-        partition["partition_index"]: partition["acknowledgement_batches"][0]["acknowledge_types"]
-        for partition in sent["topics"][0]["partitions"]
-    }
-    assert types == {0: [1], 1: [2]}
-    actor.sent["response"].clear()
-    # the client did not ask for the release
-    actor.answer(
-        share_answer(
-            2, "ShareAcknowledge", {"partition_index": 0}, {"partition_index": 1, "error_code": 121}
-        )
-    )
-    (told,) = bodies(actor, "response", "ShareAcknowledge", 1)
-    assert [each["partition_index"] for each in told["responses"][0]["partitions"]] == [0]
-
-
-@pytest.mark.parametrize("do", ["{respond: {error: 16}}", "{drop: {selective: true}}"])
-def test_a_release_waits_for_a_request_that_is_forwarded(do: str) -> None:
-    match = "match: {api: ShareAcknowledge}, when: {times: 1}"
-    actor = owed_a_release(f"- {{name: s, {match}, do: {do}}}\n")
-    actor.ask(acknowledge(2, 1, 0) + acknowledge(3, 2, 0))
-    (sent,) = bodies(actor, "request", "ShareAcknowledge", 1)
-    assert [each["partition_index"] for each in sent["topics"][0]["partitions"]] == [0, 1]
