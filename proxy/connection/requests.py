@@ -178,12 +178,24 @@ class Requests:
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
+        if head.key == PRODUCE and (message.changed or _ends(decisions) or state.batch_order):
+            self._keep_order(outgoing, message, body, decisions)
         decisions += end_session(message, decisions)
         if state.shared.releases and head.key in RELEASING and not _ends(decisions):
             self._release(outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
         self.dispatch.request(outgoing, decisions, now, at)
+
+    def _keep_order(
+        self, outgoing: OutgoingFrame, message: Message, body: bytes, decisions: list[Decision]
+    ) -> None:
+        """Refuse batches after a refused first one, and add the decision."""
+        changes = message.changed
+        decisions += self.state.batch_order.apply(message, body, decisions)
+        if message.changed != changes:
+            outgoing.data = message.frame
+            outgoing.changed += message.changed[len(changes) :]
 
     def _release(self, outgoing: OutgoingFrame, message: Message) -> None:
         """Release records of a share group that rules have withheld, with a request that is forwarded."""
@@ -229,6 +241,8 @@ class Requests:
         If not, remember how it begins: similar requests pass unread.
         """
         state, size, api_version = self.state, self.ingress.size, (head.key, head.version)
+        if head.key == PRODUCE and state.batch_order:
+            return True
         prefix = state.known_prefixes.get(code(*api_version))
         if prefix is not None and prefix.resembles(view, size):
             return False

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
 from barnabas.captures.summary.api_stats import ApiStats
+from barnabas.proxy.connection.batch_order import BatchOrder
 from barnabas.proxy.connection.ingress import Ingress
 from barnabas.proxy.connection.response_order import ResponseOrder
 from barnabas.proxy.connection.send_queue import SendQueue
@@ -124,6 +125,8 @@ class State:
     """The requests that wait for their responses; reading pauses long before its limit."""
     replies: dict[Pending, Reply] = field(default_factory=dict)
     """The treatment of responses that do not pass as the broker sends them, by request."""
+    batch_order: BatchOrder = field(default_factory=BatchOrder)
+    """The producers whose first batches were refused."""
     order: ResponseOrder = field(default_factory=ResponseOrder)
     """The responses that wait for those to earlier requests."""
     identified: bool = False
@@ -189,6 +192,7 @@ class State:
             and not (
                 self.observed
                 or self.replies
+                or self.batch_order
                 or self.order.expected
                 or self.raw_tokens
                 or self.not_offered

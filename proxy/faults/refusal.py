@@ -43,12 +43,28 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
     Raises:
         Unable: The request has no such entry.
     """
-    key, version, split = message.key, message.version, only.split(message)
-    whole = after or is_read(key)
-    if split.refused is None and not (whole and split.open):
+    split = only.split(message)
+    if split.refused is None and not (split.open and (after or is_read(message.key))):
         reason = "an array of the request stands for all" if split.open else "no such entry"
         raise Unable(f"only {only.describe()}: {reason}")
-    description = f"respond {error_in(key, code)} for {only.describe()}"
+    return refuse_divided(message, split, code, encode, only.describe(), after=after)
+
+
+def refuse_divided(
+    message: Message, split: Split, code: int, encode: Encode, entries: str, *, after: bool
+) -> Effects:
+    """Return the effects that refuse a part of a request.
+
+    Args:
+        message: The request.
+        split: The request, divided into the refused part and the rest.
+        code: The error.
+        encode: Returns the body of a response.
+        entries: A description of the refused entries.
+        after: Whether the broker gets the request whole.
+    """
+    key, version, whole = message.key, message.version, after or is_read(message.key)
+    description = f"respond {error_in(key, code)} for {entries}"
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
         if after:
@@ -69,7 +85,7 @@ def refuse(message: Message, only: Only, code: int, encode: Encode, *, after: bo
         if message.acks == 0:
             return (HangUp(),)
         return (Answer(encode(_merged(error_response(key, version, split.request, 0), merges))),)
-    reduced = Become(message.encoded(rest), f"take out {only.describe()}")
+    reduced = Become(message.encoded(rest), f"take out {entries}")
     return (reduced, *answer_later(message, change, description, size))
 
 

@@ -18,6 +18,7 @@ In flight: until the response leaves, though no byte of the request may leave.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -62,7 +63,8 @@ class Respond(Settings):
     after: bool = False
     """Whether the broker does the work before the client gets the error."""
     set: Mapping[Path, Any] = Field(default={}, strict=False)
-    """Path -> another value in the response (`throttle_time_ms: 500`)."""
+    """Path -> another value in the response (`throttle_time_ms: 500`). With `only`, fields that the response
+    lacks are left out."""
     body: Mapping[str, Any] | None = Field(default=None, strict=False)
     """The whole body instead; missing fields take their defaults."""
 
@@ -133,9 +135,10 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
             "respond with an error applies to requests: match direction: request, or use edit"
         )
     codec = api(message.key).response.codec(message.version)
-    encode = partial(_encoded, config, codec)
     if config.only is not None:
-        return refuse(message, config.only, config.error, encode, after=config.after)
+        write = partial(_merged, config, codec)
+        return refuse(message, config.only, config.error, write, after=config.after)
+    encode = partial(_encoded, config, codec)
     if config.body is not None:
         values = fitted_body(config.body, codec.layout)
     elif message.direction == "response":
@@ -149,6 +152,17 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
         description = f"respond {error_in(message.key, config.error)}"
         return answer_later(message, lambda _: body, description, len(body))
     return (Answer(body),)
+
+
+def _merged(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:
+    """Return the body of a merged response; fields that it lacks are not set, because errors go first."""
+    for path, value in config.set.items():
+        with suppress(Unable):
+            set_at(values, codec.layout, path, value)
+    try:
+        return codec.encode(values)
+    except Unfit as problem:
+        raise Unable(str(problem)) from None
 
 
 def _encoded(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:

@@ -15,7 +15,6 @@ from barnabas.proxy.scenario.lint import (
     costs,
     dead_rules,
     dependence,
-    first_batches,
     idle_rules,
     newer_errors,
     one_direction,
@@ -36,7 +35,6 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ),
     ("note: rule {!r}: ", cautions.check),
     ("note: rule {!r}: ", newer_errors.check),
-    ("note: rule {!r}: ", first_batches.check),
     ("note: rule {!r} is not reproducible live, deterministic in rehearse ", dependence.check),
     ("note: rule {!r} decodes ", costs.check),
 )

@@ -253,6 +253,15 @@ def test_further_fields_may_be_set_in_the_merged_response() -> None:
     assert client["throttle_time_ms"] == 40
 
 
+def test_fields_that_the_merged_response_lacks_are_not_set() -> None:
+    path = "responses[name=other].partition_responses[0].error_code"
+    do = f"{{error: 6, only: {ORDERS_1}, set: {{'{path}': 2}}}}"
+    data = topics("topic_data", "partition_data", orders=[{"index": 0}, {"index": 1}])
+    result = topics("responses", "partition_responses", orders=[{"index": 0}])
+    _, client = told(do, "Produce", 8, {"acks": -1, "timeout_ms": 1} | data, result)
+    assert codes(client) == {"/orders/0": 0, "/orders/1": 6}
+
+
 def effects(settings: dict[str, Any], subject: Message) -> Effects:
     return respond(Respond.model_validate(settings), subject, float)
 
@@ -336,3 +345,39 @@ def test_the_errors_in_flight_count_as_retained_memory() -> None:
     assert actor.connection.state.retained_bytes > 100 * 100
     actor.answer(stored(1, clicks=[*range(100)]))
     assert actor.connection.state.retained_bytes == 0
+
+
+def idempotent(
+    number: int, sequence: int, *partitions: int, epoch: int = 0, producer: int = 5
+) -> bytes:
+    header = {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence}
+    batch = records.build([Record(0, 0, None, b"x")], **header)
+    data = [{"index": index, "records": batch} for index in partitions]
+    topic = [{"name": "orders", "partition_data": data}]
+    return request("Produce", number, version=8, acks=-1, timeout_ms=9, topic_data=topic)
+
+
+@pytest.mark.parametrize("only", ["", ", only: {topic: orders, partition: 1}"], ids=["all", "only"])
+def test_batches_after_a_refused_first_one_are_refused_until_it_comes_again(only: str) -> None:
+    actor = staged(f"{{error: 6{only}}}", "Produce", "when: {times: 1}")
+    actor.ask(idempotent(1, 0, 1) + idempotent(2, 1, 1) + idempotent(3, 2, 1, 2))
+    assert actor.frames("request") == [idempotent(3, 2, 2)]
+    actor.answer(stored(3, orders=[2]))
+    told = [codes(answer) for answer in bodies(actor, "response", "Produce", 8)]
+    assert told == [{"/orders/1": 6}, {"/orders/1": 45}, {"/orders/1": 45, "/orders/2": 0}]
+    other, first, second = idempotent(4, 7, 1, producer=6), idempotent(5, 0, 1), idempotent(6, 1, 1)
+    actor.ask(other + first + second)
+    assert actor.frames("request")[1:] == [other, first, second]
+    assert actor.stage.rules.rule("r").fired == 1
+
+
+def test_a_new_epoch_begins_after_a_refused_first_batch() -> None:
+    actor = staged("{error: 6}", "Produce", "when: {times: 1}")
+    actor.ask(idempotent(1, 0, 1) + idempotent(2, 0, 1, epoch=1) + idempotent(3, 1, 1, epoch=1))
+    assert actor.ids("request") == [2, 3]
+
+
+def test_later_batches_after_a_refused_one_are_left_to_the_broker() -> None:
+    actor = staged("{error: 6}", "Produce", "when: {skip: 1, times: 1}")
+    actor.ask(idempotent(1, 0, 1) + idempotent(2, 1, 1) + idempotent(3, 2, 1))
+    assert actor.ids("request") == [1, 3]

@@ -57,9 +57,6 @@ def found(*rules: str) -> list[str]:
      "respond with after: Kafka reports PRODUCER_FENCED only if it has not done the work"),
     ("match: {api: EndTxn, direction: request}, do: {respond: {error: PRODUCER_FENCED}}", CAUTION,
      "EndTxn v0-1 has no PRODUCER_FENCED: match version: 2+"),
-    ("match: {api: Produce}, do: {respond: {error: 6, only: {partition: 1}}}", CAUTION,
-     "if it refuses the first batch of an idempotent producer, the broker stores later batches in flight, and"
-     " clients may lose the first one; with skip, partitions have records by then"),
     ("match: {acks: all, error: 3}, do: close", NEVER, "no message has acks and error at once"),
     ("match: {api: [Produce, JoinGroup], topic: t, group: g}, do: close", NEVER,
      "no message has group and topic at once"),
@@ -129,7 +126,7 @@ def test_it_is_said_once(rule: str, line: str, reason: str) -> None:
     (NEVER, "do: {respond: {error: 6, only: {partition: 1}}}"),
     (CAUTION, "match: {api: EndTxn, version: 2+, direction: request}, do: {respond: {error: 90}}"),
     (CAUTION, "match: {api: Produce, direction: request}, do: {respond: {error: 7, after: true}}"),
-    (CAUTION, "match: {api: Produce}, when: {skip: 9}, do: {respond: {error: 6, only: {partition: 1}}}"),
+    (CAUTION, "match: {api: Produce}, do: {respond: {error: 6, only: {partition: 1}}}"),
     (ONE_WAY, "match: {api: Fetch}, do: {respond: {error: 6, only: {partition: 1}}}"),
     (NEVER, "match: {direction: response}, do: {respond: {body: {}}}"),
     (NEVER, "match: {api: OffsetCommit, group: g, topic: t}, when: {until: {time: 5s}}, do: close"),
