@@ -69,7 +69,9 @@ def refused_by_broker_1(proxy: Harness) -> None:
     believed = fired(proxy, "broker 1 believes that it leads")
     assert {(one.api, one.broker) for one in believed} == {("Metadata", 1)}
     refused = {(one.broker, one.error) for one in of_api(proxy, "Produce") if one.error}
-    assert refused == {(1, NOT_LEADER)}
+    assert (1, NOT_LEADER) in refused
+    # batches may arrive at the leader before an earlier one has come again
+    assert {error for _, error in refused} <= {NOT_LEADER, "OUT_OF_ORDER_SEQUENCE_NUMBER"}
 
 
 def fetches_again(proxy: Harness) -> None:

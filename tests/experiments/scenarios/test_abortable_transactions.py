@@ -80,7 +80,8 @@ def test_java_aborts_what_is_abortable_and_copies_each_record_once(
         assert end.request is not None
         assert (end.request["committed"], end.error) == (False, "")
     assert sum(end.request["committed"] is False for end in ends if end.request) == 2
-    assert [one.api for one in exchanges].count("InitProducerId") == 1
+    # the coordinator may have been loading at first
+    assert [one.api for one in exchanges if not one.error].count("InitProducerId") == 1
 
 
 @pytest.mark.usefixtures("soon")
