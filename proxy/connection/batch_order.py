@@ -75,16 +75,22 @@ class BatchOrder:
             partition for partition, batch in forwarded.items() if self._is_late(partition, batch)
         }
         for partition in forwarded.keys() - late:
-            self._refused.pop(partition, None)
+            if self._refused_batch(partition, forwarded[partition]) is not None:
+                del self._refused[partition]
         for partition in arrived.keys() - forwarded.keys():
             if arrived[partition].sequence == 0:
-                self._refused[partition] = arrived[partition], decisions[-1].rule
+                self._refused[partition] = arrived[partition], _refusing_rule(decisions)
         return [self._refusal(message, late)] if late else []
+
+    def _refused_batch(self, partition: TopicPartition, batch: Batch) -> Batch | None:
+        """Return the refused first batch of a batch's producer in a partition; None if there is none."""
+        refused, _ = self._refused.get(partition, (None, ""))
+        return refused if refused is not None and refused.producer == batch.producer else None
 
     def _is_late(self, partition: TopicPartition, batch: Batch) -> bool:
         """Return whether a batch comes after a refused first batch of its producer."""
-        refused, _ = self._refused.get(partition, (None, ""))
-        return refused is not None and batch[:2] == refused[:2] and batch.sequence != 0
+        refused = self._refused_batch(partition, batch)
+        return refused is not None and refused.epoch == batch.epoch and batch.sequence != 0
 
     def _refusal(self, message: Message, late: set[TopicPartition]) -> Decision:
         """Return the decision to refuse batches in these partitions."""
@@ -103,6 +109,15 @@ class BatchOrder:
             if isinstance(effect, Become):
                 message.become(effect.body, effect.head, effect.what)
         return Decision(rule, effects, tuple(map(str, effects)))
+
+
+def _refusing_rule(decisions: Sequence[Decision]) -> str:
+    """Return the last rule that changed or answered a request."""
+    return next(
+        each.rule
+        for each in reversed(decisions)
+        if any(isinstance(effect, Become | Answer) for effect in each.effects)
+    )
 
 
 def _refuses(message: Message, answer: Answer) -> bool:

@@ -377,6 +377,13 @@ def test_a_new_epoch_begins_after_a_refused_first_batch() -> None:
     assert actor.ids("request") == [2, 3]
 
 
+def test_another_producer_does_not_end_the_wait_for_a_first_batch() -> None:
+    actor = staged("{error: 6}", "Produce", "when: {times: 1}")
+    other = idempotent(2, 0, 1, producer=6)
+    actor.ask(idempotent(1, 0, 1) + other + idempotent(3, 1, 1))
+    assert actor.frames("request") == [other]
+
+
 def test_later_batches_after_a_refused_one_are_left_to_the_broker() -> None:
     actor = staged("{error: 6}", "Produce", "when: {skip: 1, times: 1}")
     actor.ask(idempotent(1, 0, 1) + idempotent(2, 1, 1) + idempotent(3, 2, 1))
