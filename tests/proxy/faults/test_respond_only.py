@@ -350,8 +350,12 @@ def test_the_errors_in_flight_count_as_retained_memory() -> None:
 def idempotent(
     number: int, sequence: int, *partitions: int, epoch: int = 0, producer: int = 5
 ) -> bytes:
-    header = {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence}
-    batch = records.build([Record(0, 0, None, b"x")], **header)
+    batch = records.build(
+        [Record(0, 0, None, b"x")],
+        producer_id=producer,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+    )
     data = [{"index": index, "records": batch} for index in partitions]
     topic = [{"name": "orders", "partition_data": data}]
     return request("Produce", number, version=8, acks=-1, timeout_ms=9, topic_data=topic)
