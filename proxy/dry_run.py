@@ -17,7 +17,6 @@ from barnabas.captures.kafka.context.sessions import Sessions
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
-from barnabas.proxy.effects import FINAL
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.past_message import past_message
 from barnabas.proxy.rules.candidates import Candidates
@@ -105,7 +104,7 @@ def dry_run(
         message = past_message(exchange, direction, track.ordinal, topics, reading, sessions)
         for decision in rules.decide(candidates, message, track.counts):
             fires[decision.rule].add(number)
-            if direction == "request" and any(isinstance(e, FINAL) for e in decision.effects):
+            if direction == "request" and decision.is_final:
                 lost.add(number)
         for rule, count in zip(candidates, before, strict=True):
             if rule.matched > count:

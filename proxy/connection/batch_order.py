@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.errors import error_codes
-from barnabas.proxy.effects import FINAL, Answer, Become
+from barnabas.proxy.effects import Answer, Become
 from barnabas.proxy.error_responses.identities import Identity
 from barnabas.proxy.error_responses.split import Split
 from barnabas.proxy.faults.refusal import refuse_divided
@@ -65,7 +65,7 @@ class BatchOrder:
         answer = next(
             (e for each in decisions for e in each.effects if isinstance(e, Answer)), None
         )
-        ended = any(isinstance(e, FINAL) for each in decisions for e in each.effects)
+        ended = any(decision.is_final for decision in decisions)
         if not arrived or (ended and (answer is None or not _refuses(message, answer))):
             return []
         forwarded = (

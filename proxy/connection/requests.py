@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -20,7 +19,7 @@ from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import asked_as_oldest
 from barnabas.proxy.edits.share_releases import KEYS as RELEASING
 from barnabas.proxy.edits.share_releases import without_releases
-from barnabas.proxy.effects import FINAL, Amend
+from barnabas.proxy.effects import Amend
 from barnabas.proxy.matching.contents import is_declared
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.plan import SASL, code, skimmable
@@ -178,10 +177,15 @@ class Requests:
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         message = message_of(state, "request", pending, outgoing, body, head.acks)
         decisions = decide(state, self.actions, outgoing, message)
-        if head.key == PRODUCE and (message.changed or _ends(decisions) or state.batch_order):
+        ends = any(decision.is_final for decision in decisions)
+        if head.key == PRODUCE and (message.changed or ends or state.batch_order):
             self._keep_order(outgoing, message, body, decisions)
         decisions += end_session(message, decisions)
-        if state.shared.releases and head.key in RELEASING and not _ends(decisions):
+        if (
+            state.shared.releases
+            and head.key in RELEASING
+            and not any(decision.is_final for decision in decisions)
+        ):
             self._release(outgoing, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
@@ -277,8 +281,3 @@ class Requests:
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
         self.state.order.expect(pending)
-
-
-def _ends(decisions: Sequence[Decision]) -> bool:
-    """Return whether a request is not forwarded, by decision of the rules."""
-    return any(isinstance(effect, FINAL) for each in decisions for effect in each.effects)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.captures.kafka.context.sessions import INCREMENTAL
-from barnabas.proxy.effects import FINAL, Answer
+from barnabas.captures.kafka.context.sessions import INCREMENTAL, NOT_FOUND
+from barnabas.proxy.effects import Answer
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import api
 from barnabas.specs.entities import values_at
 
-_NOT_FOUND: Final = dict(zip(INCREMENTAL, (70, 122), strict=True))
-"""API -> FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""
+_NOT_FOUND: Final = dict(zip(INCREMENTAL, NOT_FOUND, strict=True))
+"""API -> the error by which a broker reports that it does not know a session."""
 
 
 def end_session(message: Message, decisions: Sequence[Decision]) -> list[Decision]:
@@ -26,8 +26,7 @@ def end_session(message: Message, decisions: Sequence[Decision]) -> list[Decisio
     A request with acknowledgements passes, because they would be lost; the next one ends the session.
     """
     rule = message.undecided_by_session
-    ended = any(isinstance(effect, FINAL) for each in decisions for effect in each.effects)
-    if not rule or ended:
+    if not rule or any(decision.is_final for decision in decisions):
         return []
     values = message.values()
     if values_at(values, ("topics", "partitions", "acknowledgement_batches")):

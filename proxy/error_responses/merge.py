@@ -17,7 +17,6 @@ _UNNAMED: Final = (None, "", NO_ID)
 _RETAINED: Final = ("acknowledge_error_code", "acknowledge_error_message")
 """Fields of an entry that report another result than its error: of acknowledgements in ShareFetch."""
 
-
 _ENTRY: Final = 250
 """The memory in bytes that an entry takes, about."""
 

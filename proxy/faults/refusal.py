@@ -13,6 +13,7 @@ from barnabas.proxy.error_responses.merge import Merge
 from barnabas.proxy.error_responses.reach import is_read
 from barnabas.proxy.error_responses.split import Part, Split
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.scope import Only
 from barnabas.specs import api
 from barnabas.specs.codec import Codec
@@ -20,7 +21,16 @@ from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.keys import ADD_PARTITIONS_TO_TXN, FETCH, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 
-AFTER_WORK: Final = frozenset((-1, 6, 7, 14, 15, 16, 20, 56))
+AFTER_WORK: Final = frozenset(
+    map(
+        error_code,
+        (
+            *("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"),
+            *("NOT_ENOUGH_REPLICAS_AFTER_APPEND", "NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT"),
+            *("KAFKA_STORAGE_ERROR", "UNKNOWN_SERVER_ERROR"),
+        ),
+    )
+)
 """Errors that a broker may report although it has done the work: it waited for followers in vain, or is no
 longer leader or coordinator (DelayedProduce, GroupCoordinatorService), or failed for another reason."""
 

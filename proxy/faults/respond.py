@@ -159,16 +159,17 @@ def _merged(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:
     for path, value in config.set.items():
         with suppress(Unable):
             set_at(values, codec.layout, path, value)
-    try:
-        return codec.encode(values)
-    except Unfit as problem:
-        raise Unable(str(problem)) from None
+    return _body(codec, values)
 
 
 def _encoded(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:
     """Return the body of a response, with the fields that the settings set."""
     for path, value in config.set.items():
         set_at(values, codec.layout, path, value)
+    return _body(codec, values)
+
+
+def _body(codec: Codec, values: dict[str, Any]) -> bytes:
     try:
         return codec.encode(values)
     except Unfit as problem:

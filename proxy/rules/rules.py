@@ -33,6 +33,11 @@ class Decision(NamedTuple):
     trouble: tuple[str, ...] = ()
     """The faults that could not be applied, with reasons; `text` has them too."""
 
+    @property
+    def is_final(self) -> bool:
+        """Return whether the decision ends the message: no later fault or rule applies to it."""
+        return any(isinstance(effect, FINAL) for effect in self.effects)
+
 
 class Rules:
     """The rules of a scenario; none if the scenario is None.
@@ -145,7 +150,7 @@ class Rules:
             if decision is None:
                 continue
             decisions.append(decision)
-            if any(isinstance(effect, FINAL) for effect in decision.effects):
+            if decision.is_final:
                 break
         return decisions
 
