@@ -139,7 +139,18 @@ def scenario_set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
 ) -> None:
     """Replace the scenario for all connections at once; an invalid scenario changes nothing."""
-    ctx.obj.send("PUT", "/scenario", lines.rules, read(file))
+    response = ctx.obj.ask("PUT", "/scenario", read(file))
+    ctx.obj.show(response, lines.rules(response))
+    _print_remarks(ctx.obj, response["text"])
+
+
+def _print_remarks(port: Port, scenario: str, about: str = "") -> None:
+    """Print the warnings and notes on a scenario that contain `about`, to stderr."""
+    from barnabas.captures.kafka.wording import printable
+
+    for line in port.ask("POST", "/scenario/check", scenario.encode())["remarks"]:
+        if about in line:
+            sys.stderr.write(printable(line) + "\n")
 
 
 @rule_app.command(
@@ -176,7 +187,9 @@ def rule_add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
 ) -> None:
     """Add a rule after the others."""
-    ctx.obj.send("POST", "/scenario/rules", lines.rules, read(file))
+    response = ctx.obj.ask("POST", "/scenario/rules", read(file))
+    ctx.obj.show(response, lines.rules(response))
+    _print_remarks(ctx.obj, response["text"], f" rule {response['rules'][-1]['name']!r}")
 
 
 RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]

@@ -32,9 +32,9 @@ class Bench:
     def ctl(self, *words: str, stdin: str = "") -> Ran:
         return run("ctl", *self.where, *words, stdin=stdin)
 
-    def fine(self, *words: str, stdin: str = "") -> str:
+    def fine(self, *words: str, stdin: str = "", remarks: str = "") -> str:
         result = self.ctl(*words, stdin=stdin)
-        assert (result.returncode, result.stderr) == (0, ""), result
+        assert (result.returncode, result.stderr) == (0, remarks), result
         return result.stdout
 
     def json(self, *words: str) -> Any:

@@ -73,7 +73,11 @@ def test_steering_connections(bench: Bench) -> None:
 def test_a_client_gets_what_is_decided_at_a_breakpoint(bench: Bench) -> None:
     match, once = "{api: Produce, client_id: maker}", "{times: 1, scope: rule}"
     look = f"{{name: look, match: {match}, when: {once}, do: breakpoint}}"
-    bench.fine("rule", "add", "-", stdin=look)
+    unreproducible = (
+        "note: rule 'look' is not reproducible live, deterministic in rehearse "
+        "(scope: rule counts the matches of all connections)\n"
+    )
+    bench.fine("rule", "add", "-", stdin=look, remarks=unreproducible)
     assert bench.fine("breakpoints") == "no message waits at a breakpoint\n"
     producer = bench.client(Producer, "maker", retries=0)
     outcomes = bench.produce(producer, wait=False)
@@ -98,7 +102,10 @@ def test_a_client_gets_what_is_decided_at_a_breakpoint(bench: Bench) -> None:
         f"lists them\n"
     )
 
-    bench.fine("scenario", "set", "-", stdin=said)  # and so the next one
+    unreproducible = unreproducible.replace(
+        "look", f"Produce request as at breakpoint {found['id']}"
+    )
+    bench.fine("scenario", "set", "-", stdin=said, remarks=unreproducible)  # and so the next one
     assert bench.produced() == "TOPIC_AUTHORIZATION_FAILED"
     assert bench.produced() == ""
 
@@ -106,7 +113,11 @@ def test_a_client_gets_what_is_decided_at_a_breakpoint(bench: Bench) -> None:
 def test_steering_rules(bench: Bench) -> None:
     assert bench.fine("scenario", "get") == SCENARIO
     second = "{name: --token=second rule/2, match: {api: Produce}, when: {probability: 0}, do: {delay: 1s}}"
-    added = bench.fine("rule", "add", "-", stdin=second)
+    idle = (
+        "warning: rule '--token=second rule/2' fires only by `barnabas ctl rule fire`: "
+        "its probability is 0\n"
+    )
+    added = bench.fine("rule", "add", "-", stdin=second, remarks=idle)
     assert added.splitlines() == [
         "first: 0 matched, 0 fired, delay",
         "--token=second rule/2: 0 matched, 0 fired, delay",
