@@ -73,7 +73,7 @@ def corrupt(config: Corrupt, message: Message, roll: Roll) -> Effects:
 
 def _corrupt_field(config: Corrupt, path: str, message: Message, roll: Roll) -> Become:
     values = message.values()
-    node, field_places = locate(values, message.codec().layout, path)
+    node, field_places = locate(values, message.codec().layout, path, message.topics)
     holder, key = field_places[int(roll() * len(field_places))]
     value = holder[key]
     if node.kind == "records" and value:

@@ -16,11 +16,9 @@ from pydantic import AfterValidator, Field, model_validator
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.field_paths import (
     FieldValue,
-    Steps,
     fitting,
-    node_at,
+    locate,
     parse_path,
-    places,
     set_at,
 )
 from barnabas.proxy.matching.message import Message, Unable
@@ -80,25 +78,18 @@ def edit(config: Edit, message: Message, roll: Roll) -> Effects:
     codec = message.codec()
     values = message.values()
     for path, value in config.set.items():
-        set_at(values, codec.layout, path, value)
+        set_at(values, codec.layout, path, value, message.topics)
     for path, value in config.append.items():
-        steps = parse_path(path)
-        node = node_at(codec.layout, steps)
-        arrays = [array for array in places(values, steps) if isinstance(array[0][array[1]], list)]
-        if node is None or node.element is None or not arrays:
+        node, field_places = locate(values, codec.layout, path, message.topics)
+        arrays = [holder[key] for holder, key in field_places if isinstance(holder[key], list)]
+        if node.element is None or not arrays:
             raise Unable(f"{path}: no such array in this message")
-        for holder, key in arrays:
-            holder[key].append(fitting(path, value, node.element))
+        for array in arrays:
+            array.append(fitting(path, value, node.element))
     for path in config.remove:
-        _remove(values, parse_path(path), path)
+        _, field_places = locate(values, codec.layout, path, message.topics)
+        for holder, key in reversed(field_places):  # so that places of elements hold
+            del holder[key]
     changes = [f"{path}={value}" for path, value in config.set.items()]
     changes += [f"{path}+" for path in config.append] + [f"{path}-" for path in config.remove]
     return (Become(message.encoded(values), f"edit {', '.join(changes)}"),)
-
-
-def _remove(values: Any, steps: Steps, path: str) -> None:
-    field_places = list(places(values, steps))
-    if not field_places:
-        raise Unable(f"{path}: no such field in this message")
-    for holder, key in reversed(field_places):  # so that places of elements hold
-        del holder[key]

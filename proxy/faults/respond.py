@@ -30,7 +30,7 @@ from barnabas.proxy.error_responses.reach import is_read
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.faults.refusal import AFTER_WORK, answer_later, refuse
 from barnabas.proxy.matching.contents import has_errors
-from barnabas.proxy.matching.field_paths import FieldValue, fitted_body, set_at
+from barnabas.proxy.matching.field_paths import FieldValue, Topics, fitted_body, set_at
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import ERROR_SCHEMA, error_code
 from barnabas.proxy.matching.scope import Only
@@ -136,9 +136,9 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
         )
     codec = api(message.key).response.codec(message.version)
     if config.only is not None:
-        write = partial(_merged, config, codec)
+        write = partial(_merged, config, codec, message.topics)
         return refuse(message, config.only, config.error, write, after=config.after)
-    encode = partial(_encoded, config, codec)
+    encode = partial(_encoded, config, codec, message.topics)
     if config.body is not None:
         values = fitted_body(config.body, codec.layout)
     elif message.direction == "response":
@@ -154,18 +154,18 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
     return (Answer(body),)
 
 
-def _merged(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:
+def _merged(config: Respond, codec: Codec, topics: Topics, values: dict[str, Any]) -> bytes:
     """Return the body of a merged response; fields that it lacks are not set, because errors go first."""
     for path, value in config.set.items():
         with suppress(Unable):
-            set_at(values, codec.layout, path, value)
+            set_at(values, codec.layout, path, value, topics)
     return _body(codec, values)
 
 
-def _encoded(config: Respond, codec: Codec, values: dict[str, Any]) -> bytes:
+def _encoded(config: Respond, codec: Codec, topics: Topics, values: dict[str, Any]) -> bytes:
     """Return the body of a response, with the fields that the settings set."""
     for path, value in config.set.items():
-        set_at(values, codec.layout, path, value)
+        set_at(values, codec.layout, path, value, topics)
     return _body(codec, values)
 
 

@@ -22,14 +22,13 @@ from pydantic import Field, model_validator
 from barnabas.captures.writing.masking import record_sets
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching.field_paths import fields_in, node_at, parse_path, places
+from barnabas.proxy.matching.field_paths import fields_in, locate
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
 from barnabas.specs import records
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Direction
-from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
 
@@ -111,7 +110,7 @@ def rewrite(config: Rewrite, message: Message, roll: Roll) -> Effects:
     """
     values, path = message.values(), config.path or "records"
     count = 0
-    for holder, key in _places(config.path, values, message.codec().layout):
+    for holder, key in _places(config.path, values, message):
         if holder[key]:
             holder[key], changed = _record_set(config, holder[key], path)
             count += changed
@@ -121,16 +120,17 @@ def rewrite(config: Rewrite, message: Message, roll: Roll) -> Effects:
     return (Become(message.encoded(values), f"rewrite {changes} of {count} in {path}"),)
 
 
-def _places(path: str | None, values: Any, layout: Layout) -> Iterator[tuple[Any, str | int]]:
-    """Yield the holder and the key of each record set in decoded values."""
+def _places(path: str | None, values: Any, message: Message) -> Iterator[tuple[Any, str | int]]:
+    """Yield the holder and the key of each record set in the decoded values of a message."""
+    layout = message.codec().layout
     if path is None:
         fields = fields_in(values, layout)
         yield from ((each.holder, each.key) for each in fields if each.node.kind == "records")
         return
-    node = node_at(layout, parse_path(path))
-    if node is None or node.kind != "records":
+    node, field_places = locate(values, layout, path, message.topics)
+    if node.kind != "records":
         raise Unable(f"{path}: no records")
-    yield from places(values, parse_path(path))
+    yield from field_places
 
 
 def _record_set(config: Rewrite, data: bytes, path: str) -> tuple[bytes, int]:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.kafka.context.id_names import TOPIC
 from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.settings import Loc
@@ -25,11 +26,15 @@ class ByValue(NamedTuple):
 
     field: str
     value: str
+    ids: frozenset[uuid.UUID] = frozenset()
+    """The ids of topics with this name, for versions that have the id in place of the name (KIP-516)."""
 
     def chooses(self, element: Any) -> bool:
         """Return whether an element of decoded values has the value."""
-        if not isinstance(element, dict) or self.field not in element:
+        if not isinstance(element, dict):
             return False
+        if self.field not in element:
+            return not self.ids.isdisjoint(element.get(name) for name in TOPIC.ids)
         value = element[self.field]
         if isinstance(value, bool | None):
             return self.value == json.dumps(value)
@@ -41,6 +46,9 @@ Step = str | int | ByValue | None
 elements."""
 
 Steps = tuple[Step, ...]
+
+Topics = Mapping[uuid.UUID, str]
+"""The known names of topics by id."""
 
 
 class Field(NamedTuple):
@@ -172,11 +180,17 @@ def node_at(layout: Layout, steps: Steps) -> Node | None:
             return None
         if isinstance(step, str):
             node = _field(node, step)
-        elif isinstance(step, ByValue) and _field(node.element, step.field) is None:
+        elif isinstance(step, ByValue) and not _has(node.element, step.field):
             return None
         else:
             node = node.element
     return node
+
+
+def _has(node: Node | None, name: str) -> bool:
+    """Return whether a structure has a field, or a topic's id in its place."""
+    alike = (name, *TOPIC.ids) if name in TOPIC.names else (name,)
+    return any(_field(node, each) is not None for each in alike)
 
 
 def _field(node: Node | None, name: str) -> Node | None:
@@ -185,17 +199,48 @@ def _field(node: Node | None, name: str) -> Node | None:
     return next((slot.node for slot in slots if slot.name == name), None)
 
 
-def locate(values: Any, layout: Layout, path: str) -> tuple[Node, list[tuple[Any, str | int]]]:
+def locate(
+    values: Any, layout: Layout, path: str, topics: Topics
+) -> tuple[Node, list[tuple[Any, str | int]]]:
     """Return the encoding of the value at a path, and its places in decoded values, see `places`.
 
     Raises:
-        Unable: The message has no such field.
+        Unable: The message has no such field, or no such element.
     """
-    steps = parse_path(path)
+    steps = _with_ids(parse_path(path), topics)
     node, field_places = node_at(layout, steps), list(places(values, steps))
-    if node is None or not field_places:
+    if node is None:
         raise Unable(f"{path}: no such field in this message")
+    if not field_places:
+        nameless = frozenset(_nameless(values, steps, topics))
+        unresolved = ", or its topic ID is not yet resolved" if nameless else ""
+        raise Unable(f"{path}: no such element in this message{unresolved}", ids=nameless)
     return node, field_places
+
+
+def _nameless(values: Any, steps: Steps, topics: Topics) -> Iterator[uuid.UUID]:
+    """Yield the ids without a known name in arrays of which a step chooses topics by name."""
+    for index, step in enumerate(steps):
+        if not _is_topic(step):
+            continue
+        for holder, key in places(values, steps[:index]):
+            for element in holder[key] or ():
+                ids = (element.get(name) for name in TOPIC.ids)
+                yield from (topic for topic in ids if topic is not None and topic not in topics)
+
+
+def _with_ids(steps: Steps, topics: Topics) -> Steps:
+    """Return the steps, with the ids of topics that a step chooses by name."""
+    return tuple(
+        step._replace(ids=frozenset(topic for topic, name in topics.items() if name == step.value))
+        if isinstance(step, ByValue) and _is_topic(step)
+        else step
+        for step in steps
+    )
+
+
+def _is_topic(step: Step) -> bool:
+    return isinstance(step, ByValue) and step.field in TOPIC.names
 
 
 def fitted_body(values: Mapping[str, Any], layout: Layout) -> Any:
@@ -263,12 +308,12 @@ class FieldValue(NamedTuple):
         return ""
 
 
-def set_at(values: Any, layout: Layout, path: str, value: Any) -> None:
+def set_at(values: Any, layout: Layout, path: str, value: Any, topics: Topics) -> None:
     """Set a scenario's value at every place of a path.
 
     Raises:
         Unable: The message has no such field, or the value does not fit.
     """
-    node, field_places = locate(values, layout, path)
+    node, field_places = locate(values, layout, path, topics)
     for holder, key in field_places:
         holder[key] = fitting(path, value, node)

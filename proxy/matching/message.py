@@ -76,11 +76,15 @@ class UnknownSession(Unclear):
 class Unable(ValueError):
     """The error that a fault cannot be applied to this message, which stays unchanged.
 
-    `place` is the text without the message's bytes, if they are the reason.
+    `place` is the text without the message's bytes, if they are the reason; `ids` are of topics whose names
+    the fault lacks.
     """
 
-    def __init__(self, reason: str | Exception, prefix: str = "") -> None:
+    def __init__(
+        self, reason: str | Exception, prefix: str = "", ids: frozenset[uuid.UUID] = frozenset()
+    ) -> None:
         super().__init__(f"{prefix}{reason}")
+        self.ids = ids
         self.place = f"{prefix}{reason.place}" if isinstance(reason, Malformed) else str(self)
 
 

@@ -272,6 +272,7 @@ def _effects_of(
             return effects, ""
         return (), f"it returned {type(effects).__name__}, not a tuple of effects"
     except Unable as problem:
+        message.missing_names |= problem.ids
         return (), str(problem) if message.quotes else problem.place
     except (Exception, SystemExit) as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
         reason = raised(problem) if message.quotes else type(problem).__name__

@@ -144,12 +144,12 @@ def scenario_set(
     _print_remarks(ctx.obj, response["text"])
 
 
-def _print_remarks(port: Port, scenario: str, about: str = "") -> None:
-    """Print the warnings and notes on a scenario that contain `about`, to stderr."""
+def _print_remarks(port: Port, scenario: str, part: str = "") -> None:
+    """Print the warnings and notes on a scenario that contain `part`, to stderr."""
     from barnabas.captures.kafka.wording import printable
 
     for line in port.ask("POST", "/scenario/check", scenario.encode())["remarks"]:
-        if about in line:
+        if part in line:
             sys.stderr.write(printable(line) + "\n")
 
 

@@ -29,7 +29,7 @@ EXAMPLES = Examples(
     unable=[
         ({"path": "member_id"}, NAMED, "member_id: '' has no bytes"),
         ({"path": "topics"}, NAMED, "topics: no such field in this message"),
-        ({"path": "topic_data[5].name"}, produced(None), "topic_data[5].name: no such field in this message"),
+        ({"path": "topic_data[5].name"}, produced(None), "topic_data[5].name: no such element"),
         ({"path": "group_id", "crc": "right"}, NAMED, "group_id: not a record set"),
         ({"path": "group_id"}, message(group_id="é"), "group_id: 'é' has no bytes"),
         ({"at": 99}, NAMED, "byte 99: the frame has"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ JOIN = message(
 )
 NULL = message("Metadata", version=1, topics=None)
 NEW = {"name": "new"}
-GONE = "no such field in this message"
+FIELD, ELEMENT = (f"no such {part} in this message" for part in ("field", "element"))
 
 EXAMPLES = Examples(
     {"set": {"group_id": "other"}},
@@ -36,12 +37,12 @@ EXAMPLES = Examples(
         ("{set: {throttl_time_ms: 1}}", "no field 'throttl_time_ms' in the body of Heartbeat response"),
     ],
     unable=[
-        ({"set": {"protocols[2].name": "x"}}, JOIN, f"protocols[2].name: {GONE}"),
-        ({"set": {"nothing": 1}}, JOIN, f"nothing: {GONE}"),
+        ({"set": {"protocols[2].name": "x"}}, JOIN, f"protocols[2].name: {ELEMENT}"),
+        ({"set": {"nothing": 1}}, JOIN, f"nothing: {FIELD}"),
         ({"append": {"group_id": "x"}}, JOIN, "group_id: no such array in this message"),
         ({"append": {"topics": {"name": "t"}}}, NULL, "topics: no such array"),
         ({"append": {"protocols": {"name": 1}}}, JOIN, "protocols[2].name: a string is expected, not 1"),
-        ({"remove": ["protocols[9]"]}, JOIN, f"protocols[9]: {GONE}"),
+        ({"remove": ["protocols[9]"]}, JOIN, f"protocols[9]: {ELEMENT}"),
         ({"set": {"group_id": None}}, JOIN, "group_id: null is not allowed"),
         ({"set": {"session_timeout_ms": 2**40}}, JOIN, "is not a valid int32"),
         ({"set": {"protocols[0].metadata": "?"}}, JOIN, "protocols[0].metadata: "),
@@ -109,3 +110,24 @@ def test_who_is_answered_is_who_waits(chunks: Chunks, before: int, after: int) -
     assert actor.connection.idle
     assert not actor.connection.state.replies
     assert actor.stage.totals.undecoded == 0
+
+
+def test_a_topic_chosen_by_name_is_edited_once_its_id_is_known() -> None:
+    do = "{edit: {set: {'responses[topic=orders].partitions[*].error_code': 6}}}"
+    actor = stage(do, "{api: Fetch, direction: response}")
+    topic = uuid.UUID(int=7)
+
+    def fetched(number: int, code: int) -> bytes:
+        partitions = [{"partition_index": 0, "error_code": code}]
+        topics = [{"topic_id": topic, "partitions": partitions}]
+        return response("Fetch", number, version=13, responses=topics)
+
+    def passed(number: int) -> bytes:
+        actor.ask(request("Fetch", number, version=13))
+        actor.answer(fetched(number, 0))
+        return actor.sent["response"]
+
+    assert passed(1) == fetched(1, 0)
+    assert len(actor.stage.shared.unresolved) == 1
+    actor.stage.shared.topics[topic] = "orders"
+    assert passed(2) == fetched(1, 0) + fetched(2, 6)

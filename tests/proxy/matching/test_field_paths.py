@@ -32,13 +32,13 @@ def metadata() -> dict[str, Any]:
 ])  # fmt: skip
 def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: list[int]) -> None:
     values = metadata()
-    set_at(values, LAYOUT, path, value)
+    set_at(values, LAYOUT, path, value, {})
     assert [partition["error_code"] for partition in values["topics"][0]["partitions"]] == codes
 
 
 @pytest.mark.parametrize(("path", "layout", "why"), [
-    ("topics[1].name", LAYOUT, "no such field in this message"),
-    ("topics[name=u].name", LAYOUT, "no such field in this message"),
+    ("topics[1].name", LAYOUT, "no such element in this message"),
+    ("topics[name=u].name", LAYOUT, "no such element in this message"),
     ("topics[never=t].name", LAYOUT, "no such field in this message"),
     ("never", LAYOUT, "no such field in this message"),
     ("topics[0].topic_id", BEFORE, "no such field in this message"),
@@ -48,7 +48,7 @@ def test_a_value_is_set_at_every_place_of_a_path(path: str, value: Any, codes: l
 def test_what_can_not_be_set_is_said_and_nothing_changes(path: str, layout: Any, why: str) -> None:
     values = metadata()
     with pytest.raises(Unable) as problem:
-        set_at(values, layout, path, "abcd")
+        set_at(values, layout, path, "abcd", {})
     assert str(problem.value).startswith(f"{path}: {why}")
     assert values == metadata()
 
@@ -58,5 +58,27 @@ def test_an_element_is_chosen_by_its_id() -> None:
     values = {
         "topics": [{"name": "t", "topic_id": topic}, {"name": "u", "topic_id": uuid.UUID(int=2)}]
     }
-    set_at(values, LAYOUT, f"topics[topic_id={uuid_text(topic)}].name", "new")
+    set_at(values, LAYOUT, f"topics[topic_id={uuid_text(topic)}].name", "new", {})
     assert [each["name"] for each in values["topics"]] == ["new", "u"]
+
+
+def test_a_topic_is_chosen_by_name_where_a_version_has_only_its_id() -> None:
+    old, new, other = (uuid.UUID(int=number) for number in (1, 2, 3))
+    topics = {old: "orders", new: "orders", other: "other"}  # the topic was created again
+    layout = api("Fetch").response.codec(13).layout
+    path = "responses[topic=orders].partitions[0].error_code"
+
+    def fetched(*ids: uuid.UUID) -> dict[str, Any]:
+        return {
+            "responses": [{"topic_id": topic, "partitions": [{"error_code": 0}]} for topic in ids]
+        }
+
+    values = fetched(old, other, new)
+    set_at(values, layout, path, 6, topics)
+    codes = [topic["partitions"][0]["error_code"] for topic in values["responses"]]
+    assert codes == [6, 0, 6]
+    for ids, unknown in (((other,), set()), ((other, uuid.UUID(int=4)), {uuid.UUID(int=4)})):
+        with pytest.raises(Unable) as problem:
+            set_at(fetched(*ids), layout, path, 6, topics)
+        assert problem.value.ids == unknown
+        assert ("topic ID" in str(problem.value)) == bool(unknown)
