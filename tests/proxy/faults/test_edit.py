@@ -125,7 +125,7 @@ def test_a_topic_chosen_by_name_is_edited_once_its_id_is_known() -> None:
     def passed(number: int) -> bytes:
         actor.ask(request("Fetch", number, version=13))
         actor.answer(fetched(number, 0))
-        return actor.sent["response"]
+        return bytes(actor.sent["response"])
 
     assert passed(1) == fetched(1, 0)
     assert len(actor.stage.shared.unresolved) == 1
