@@ -25,14 +25,21 @@ AFTER_WORK: Final = frozenset(
     map(
         error_code,
         (
-            *("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"),
-            *("NOT_ENOUGH_REPLICAS_AFTER_APPEND", "NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT"),
-            *("KAFKA_STORAGE_ERROR", "UNKNOWN_SERVER_ERROR"),
+            "COORDINATOR_LOAD_IN_PROGRESS",
+            "COORDINATOR_NOT_AVAILABLE",
+            "DUPLICATE_SEQUENCE_NUMBER",
+            "KAFKA_STORAGE_ERROR",
+            "NOT_COORDINATOR",
+            "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+            "NOT_LEADER_OR_FOLLOWER",
+            "REQUEST_TIMED_OUT",
+            "UNKNOWN_SERVER_ERROR",
         ),
     )
 )
 """Errors that a broker may report although it has done the work: it waited for followers in vain, or is no
-longer leader or coordinator (DelayedProduce, GroupCoordinatorService), or failed for another reason."""
+longer leader or coordinator (DelayedProduce, GroupCoordinatorService), or has stored the batch before
+(ProducerStateManager), or failed for another reason."""
 
 OPERATION_NOT_ATTEMPTED: Final = 55
 
