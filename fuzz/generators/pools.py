@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
+from barnabas.fuzz.generators.resources import resource_types
 from barnabas.specs.error_codes import ERROR_CODES
 
 CLIENT_ID: Final = "barnabas"
@@ -70,8 +71,6 @@ OF_NUMBERS: Final[dict[str, tuple[int, ...]]] = {
     "producer_id": (0, 1, 4000, -1),
     "replica_id": (-1, -1, 0),
     "replication_factor": (1, -1),
-    "resource_type": (1, 2, 3, 4, 5),
-    "resource_type_filter": (1, 2, 3, 4, 5),
     "session_epoch": (-1, 0, 1),
     "session_id": (0, 0, 1),
     "share_session_epoch": (-1, 0, 1),
@@ -117,7 +116,7 @@ TEXTS: Final[dict[str, tuple[str, ...]]] = {
     "protocol_name": ("range", "roundrobin"),
     "protocol_type": ("consumer",),
     "rack": ("rack-1",),
-    "resource_name": ("fuzz-topic", "0", "kafka-cluster"),
+    "resource_name": ("fuzz-topic", "0", "1", "", "kafka-cluster", "fuzz-group", "fuzz-metrics"),
     "server_assignor": ("uniform", "range"),
     "states_filter": ("Stable", "Empty"),
     "user": ("fuzz",),
@@ -128,9 +127,9 @@ WORDS: Final = ("", "a", "fuzz", "fuzz-topic", "0", "naïve", "x" * 40)
 """Strings for all other fields."""
 
 
-def numbers_for(name: str) -> tuple[int, ...] | None:
-    """Return the values for a number field; None if there are none."""
-    numbers = OF_NUMBERS.get(name)
+def numbers_for(key: int, name: str) -> tuple[int, ...] | None:
+    """Return the values for a number field of an API; None if there are none."""
+    numbers = resource_types(key, name) or OF_NUMBERS.get(name)
     if numbers is not None:
         return numbers
     return next((values for ending, values in BY_ENDING.items() if name.endswith(ending)), None)

@@ -158,7 +158,7 @@ class _Maker:
     def number(self, kind: str, name: str) -> Draw:
         """Return a function for a number that makes sense in a field of this name."""
         low, high = RANGE[kind]
-        values = pools.numbers_for(name) or (0, 1, 2, 7)
+        values = pools.numbers_for(self.key, name) or (0, 1, 2, 7)
         return _one_of(tuple(value for value in values if low <= value <= high) or (0, 1))
 
 
