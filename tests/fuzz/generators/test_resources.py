@@ -35,12 +35,12 @@ print(json.dumps([
 
 def drawn(key: int, version: int, structure: str, field: str) -> set[int]:
     """Return the values of a field in generated requests."""
-    values = set()
+    values: set[int] = set()
     for number in range(200):
         seed = message(key, version, "request", SeededRandom("types", number), "")
         body = decode_frame(seed.frame, "request").body
         rows = (body[structure] if structure else [body]) or []
-        values.update(row[field] if structure else row[field] for row in rows)
+        values.update(row[field] for row in rows)
     return values
 
 
