@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.fuzz.bench_broker.cluster import Cluster
+from barnabas.fuzz.bench_broker.contexts.context import NO_CONTEXT, Context
+from barnabas.fuzz.bench_broker.distortion import distorted
 from barnabas.fuzz.bench_broker.offer import EVERYTHING, Offer, features
 from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.responses.default import default_response
@@ -21,6 +23,7 @@ from barnabas.fuzz.bench_broker.responses.fetch import empty, read_from
 from barnabas.fuzz.bench_broker.responses.registry import RESPONSES
 from barnabas.fuzz.bench_broker.responses.request import Request
 from barnabas.fuzz.cases.case import Delivery
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.peers.recorded.api_versions import api_versions_response
 from barnabas.specs.frames import Direction, RequestHead, Short, request_head
 from barnabas.specs.headers import encode_header
@@ -77,6 +80,7 @@ class Broker:
         cluster: The state.
         offer: The versions.
         planted: The case's response; None in a valid session.
+        context: The context of the session.
         request_counts: (API key, version) -> requests.
         given: The valid responses, KEPT at most, also the one that the case's replaced.
         last: A case of Fetch is the last response with records, so that the client gets no others.
@@ -86,10 +90,17 @@ class Broker:
     cluster: Cluster = field(default_factory=Cluster)
     offer: Offer = field(default_factory=lambda: EVERYTHING)
     planted: PlantedResponse | None = None
+    context: Context = NO_CONTEXT
     request_counts: Counter[tuple[int, int]] = field(default_factory=Counter)
     given: list[ValidResponse] = field(default_factory=list)
     last: bool = False
     starts: dict[int, int] = field(default_factory=dict)
+    _answered: Counter[int] = field(default_factory=Counter)
+    """API key -> valid responses."""
+    _distorted: int = 0
+
+    def __post_init__(self) -> None:
+        self.context.arrange(self.cluster)
 
     def answer(self, frame: bytes) -> Reply | None:
         """Return the reply to a request (without its size); None for a Produce without a response."""
@@ -98,6 +109,7 @@ class Broker:
         except (Short, Malformed):
             return CLOSE
         self.request_counts[head.key, head.version] += 1
+        waits = not self._turns_are_over()
         valid = self._valid(
             head, frame
         )  # it has its effect, even if the case's response replaces it
@@ -106,7 +118,9 @@ class Broker:
                 ValidResponse(head.key, head.version, valid.chunks[0] if valid else b"")
             )
         planted = self.planted
-        if valid is not None and planted is not None and planted.takes(head.key, head.version):
+        if valid is None or planted is None or waits:
+            return valid
+        if planted.takes(head.key, head.version):
             return self._planted(planted, head)
         return valid
 
@@ -124,11 +138,38 @@ class Broker:
         if head.key == FETCH and self.planted is not None and self.planted.served:
             for partition, offset in read_from(request):
                 self.starts.setdefault(partition, offset)
-        values = self._values(head.key, request)
+        values = self._in_turn(head.key, self._values(head.key, request))
         if head.acks == 0:
             return None
         wait = body["max_wait_ms"] if head.key in _POLLS and empty(values) else 0
-        return framed(head, encoded(head.key, head.version, "response", values), wait)
+        return framed(head, self._body(head, values), wait)
+
+    def _turns_are_over(self) -> bool:
+        """Return whether the changes before the case have been made."""
+        return all(
+            turn.ordinal is None or self._answered[turn.key] > turn.ordinal
+            for turn in self.context.turns
+        )
+
+    def _in_turn(self, key: int, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of a response as the context changes them."""
+        for turn in self.context.turns:
+            if turn.key == key and turn.ordinal in (None, self._answered[key]):
+                values = turn.respond(self.cluster, values)
+        self._answered[key] += 1
+        return values
+
+    def _body(self, head: RequestHead, values: dict[str, Any]) -> bytes:
+        """Encode a response; one after the case may have a wrong value, which depends on the case alone."""
+        planted = self.planted
+        if planted is not None and planted.served and self.context.distorted:
+            seed = f"together {planted.digest}"
+            if self._distorted <= SeededRandom(seed, 0).below(self.context.distorted):
+                self._distorted += 1
+                layout = api(head.key).response.codec(head.version).layout
+                dice = SeededRandom(seed, self._distorted)
+                values = distorted(layout, layout.fitted(values), dice)
+        return encoded(head.key, head.version, "response", values)
 
     def _values(self, key: int, request: Request) -> dict[str, Any]:
         respond = _ANSWERS.get(key)

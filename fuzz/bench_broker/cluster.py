@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import uuid
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.generators.containers import packing
 from barnabas.specs import records
@@ -21,7 +21,7 @@ PARTITIONS: Final = 2
 CLUSTER_ID: Final = "barnabas-fuzz-answering"
 NODE: Final = 0
 EPOCH: Final = 0
-"""The leader epoch of every partition."""
+"""The leader epoch of every batch, and at first of every partition."""
 TIME: Final = 1_700_000_000_000
 """Milliseconds; the timestamps of all records are close to it."""
 FIRST_PRODUCER: Final = 4000
@@ -61,10 +61,12 @@ PARTS: Final = (Part(some_records(0, 4)), Part(some_records(4, 3), "gzip"))
 
 @dataclass(slots=True)
 class Log:
-    """A partition: its batches, and the offset after the last."""
+    """A partition: its batches, the offset after the last, and its aborted transactions."""
 
     parts: list[Part] = field(default_factory=lambda: list(PARTS))
     end: int = 7
+    aborted: tuple[tuple[int, int], ...] = ()
+    """(producer id, first offset) of aborted transactions, in the order of the responses."""
 
     def append(self, appended: tuple[Record, ...]) -> int:
         """Append records; return the offset of the first."""
@@ -120,13 +122,23 @@ class Group:
 
 @dataclass(slots=True)
 class Cluster:
-    """The state of a session. host, port: where its one broker listens."""
+    """The state of a session.
+
+    Attributes:
+        host: The address of its only listener, which each node advertises.
+        leader: The node that leads all partitions.
+        coordinator: The node that coordinates all groups and transactions.
+        epochs: The leader epochs of all partitions, one for each Metadata; the last stays.
+    """
 
     host: str = "127.0.0.1"
     port: int = 9092
     topic: str = TOPIC
     logs: list[Log] = field(default_factory=lambda: [Log() for _ in range(PARTITIONS)])
     groups: dict[str, Group] = field(default_factory=dict)
+    leader: int = NODE
+    coordinator: int = NODE
+    epochs: list[int] = field(default_factory=lambda: [EPOCH])
     members: int = 0
     producers: int = 0
     fetching: dict[int, dict[tuple[str | uuid.UUID, int], int]] = field(default_factory=dict)
@@ -136,6 +148,23 @@ class Cluster:
         """Return a partition's log; None for an unknown partition."""
         exists = topic in (self.topic, TOPIC_ID) and 0 <= partition < len(self.logs)
         return self.logs[partition] if exists else None
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """Return the nodes with their addresses, as responses have them."""
+        ids = sorted({NODE, self.leader, self.coordinator})
+        return [{"node_id": node, "host": self.host, "port": self.port} for node in ids]
+
+    @property
+    def epoch(self) -> int:
+        """Return the current leader epoch."""
+        return self.epochs[0]
+
+    def next_epoch(self) -> int:
+        """Return the leader epoch for a Metadata response, and move on to the next."""
+        epoch = self.epochs[0]
+        self.epochs = self.epochs[1:] or self.epochs
+        return epoch
 
     def group(self, name: str) -> Group:
         """Return a group, which is created at its first use."""

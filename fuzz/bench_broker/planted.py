@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import struct
 from dataclasses import dataclass
@@ -22,25 +23,28 @@ _OWN: Final = frozenset(("127.0.0.1", "localhost"))
 
 @dataclass(slots=True)
 class PlantedResponse:
-    """A case's chunks, sent for the request of an API and version with this ordinal (from 0) in a session.
+    """A case's chunks, sent for the first request of an API and version.
 
-    served: whether the request came.
+    repeats: they are sent for each further one, too. served: whether the request came.
     """
 
     case: Case
     key: int
     version: int
-    ordinal: int = 0
+    repeats: bool = False
     served: bool = False
-    _seen: int = 0
 
     def takes(self, key: int, version: int) -> bool:
-        """Return whether this request gets the case's response, which happens once."""
-        if self.served or (key, version) != (self.key, self.version):
+        """Return whether this request gets the case's response."""
+        if (self.served and not self.repeats) or (key, version) != (self.key, self.version):
             return False
-        self._seen += 1
-        self.served = self._seen > self.ordinal
-        return self.served
+        self.served = True
+        return True
+
+    @property
+    def digest(self) -> str:
+        """Return a text that depends on the case's bytes alone."""
+        return hashlib.sha256(b"".join(self.case.chunks)).hexdigest()[:16]
 
     def chunks(self, correlation_id: int, host: str, port: int) -> tuple[bytes, ...]:
         """Return the bytes to send, with the request's correlation id, unless the case changed it."""

@@ -23,10 +23,8 @@ _Change = Callable[[Layout, Slot, Any], Any]
 
 
 def single(layout: Layout, values: Mapping[str, Any]) -> Values:
-    """Return the values with at most one element in each array."""
-    return _changed(
-        layout, values, lambda _, slot, value: value[:1] if slot.node.element else value
-    )
+    """Return the values with at most one element in each array but a list of aborted transactions."""
+    return _changed(layout, values, _first)
 
 
 def several(layout: Layout, values: Mapping[str, Any]) -> Values:
@@ -86,6 +84,10 @@ def _inside(node: Node, value: Any, change: _Change) -> Any:
     if node.element is not None:
         return [_inside(node.element, element, change) for element in value]
     return value
+
+
+def _first(_: Layout, slot: Slot, value: Any) -> Any:
+    return value[:1] if slot.node.element and slot.name != "aborted_transactions" else value
 
 
 def _none(layout: Layout, slot: Slot, value: Any) -> Any:

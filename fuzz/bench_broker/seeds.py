@@ -6,7 +6,6 @@ whose order and timing would show in them.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -22,13 +21,15 @@ from barnabas.fuzz.bench_broker.cluster import (
     Part,
     some_records,
 )
+from barnabas.fuzz.bench_broker.contexts.context import NO_CONTEXT, Context
+from barnabas.fuzz.bench_broker.contexts.members import assignment, subscription
+from barnabas.fuzz.bench_broker.contexts.registry import CONTEXTS
 from barnabas.fuzz.bench_broker.offer import narrowed
 from barnabas.fuzz.bench_broker.planted import ADDRESS
 from barnabas.fuzz.bench_broker.response_shapes import Shape, shapes, single
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.generators.containers import names
 from barnabas.specs import keys
-from barnabas.specs.embedded import message
 from barnabas.specs.frames import response_body
 from barnabas.specs.headers import encode_header
 from barnabas.specs.records import Record, build
@@ -41,17 +42,8 @@ _CORRELATION: Final = 0x5EED5EED
 GROUP: Final = "bench-group"
 _MEMBER: Final = "member-1"
 
-
-def _prefixed(name: str, values: Mapping[str, Any]) -> bytes:
-    """Return a message between members, with an int16 version before it (ConsumerProtocol)."""
-    return struct.pack(">h", 0) + message(name).codec(0).encode(values)
-
-
-SUBSCRIPTION: Final = _prefixed("ConsumerProtocolSubscription", {"topics": [TOPIC]})
-ASSIGNMENT: Final = _prefixed(
-    "ConsumerProtocolAssignment",
-    {"assigned_partitions": [{"topic": TOPIC, "partitions": [0, 1]}]},
-)
+SUBSCRIPTION: Final = subscription(0)
+ASSIGNMENT: Final = assignment(0)
 
 _TOPIC: Final = {"name": TOPIC, "topic": TOPIC, "topic_id": TOPIC_ID}
 _BY_GROUP: Final = {
@@ -76,6 +68,7 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
     },
     keys.FETCH: {
         "max_wait_ms": 0,
+        "isolation_level": 1,
         "session_id": 0,
         "session_epoch": 0,
         "topics": [
@@ -209,7 +202,7 @@ def seeds(versions: Iterable[tuple[int, int]]) -> list[Seed]:
     """Return several seeds for each (API key, version), in order. Raises LookupError for an unknown one.
 
     They are the plain response, then each of its `shapes` that differs, with one record in a partition; for
-    Fetch also one for each of LOGS.
+    Fetch also one for each of LOGS. Then comes one for each of CONTEXTS that has the API.
     """
     return [seed for key, version in sorted(set(versions)) for seed in _of(key, version)]
 
@@ -228,13 +221,22 @@ def _of(key: int, version: int) -> Iterator[Seed]:
         if version >= since:
             frame = _shaped(key, version, _answer(key, version, parts), single)
             yield Seed(key, version, "response", frame, f"{origin}:{name}")
+    for context in CONTEXTS:
+        if version >= context.keys.get(key, version + 1):
+            frame = _answer(key, version, PARTS, context)
+            if context.single:
+                frame = _shaped(key, version, frame, single)
+            yield Seed(key, version, "response", frame, f"{origin}:{context.name}")
 
 
-def _answer(key: int, version: int, parts: Sequence[Part]) -> bytes:
+def _answer(key: int, version: int, parts: Sequence[Part], context: Context = NO_CONTEXT) -> bytes:
     """Return the frame of a response by a broker with these batches in each partition."""
     end = parts[-1].records[-1].offset + 1 if parts else 0
     logs = [Log(list(parts), end) for _ in range(PARTITIONS)]
-    broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version))
+    broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version), context=context)
+    for turn in context.turns:
+        for _ in range(0 if turn.ordinal is None else turn.ordinal + 1):
+            _ask(broker, turn.key, broker.offer[turn.key][1])
     if key in _JOINED:
         _ask(broker, keys.JOIN_GROUP, 5)
         _ask(broker, keys.OFFSET_COMMIT, 5)

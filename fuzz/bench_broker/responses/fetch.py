@@ -16,6 +16,7 @@ from barnabas.fuzz.bench_broker.responses.request import (
 
 _SESSION_NOT_FOUND: Final = 70
 _SESSIONLESS: Final = -1
+_READ_COMMITTED: Final = 1
 
 FetchPositions = dict[tuple[str | uuid.UUID, int], int]
 
@@ -34,7 +35,7 @@ def fetch(cluster: Cluster, request: Request) -> dict[str, Any]:
         return {"error_code": _SESSION_NOT_FOUND}
     if epoch == _SESSIONLESS:
         cluster.fetching.pop(session, None)
-        return {"responses": _responses(cluster, request.version, named, everything=True)}
+        return {"responses": _responses(cluster, request, named, everything=True)}
     if not incremental:
         cluster.fetching.pop(session, None)
         session = len(cluster.fetching) + 1
@@ -44,7 +45,7 @@ def fetch(cluster: Cluster, request: Request) -> dict[str, Any]:
     for topic in body["forgotten_topics_data"]:
         for partition in topic["partitions"]:
             positions.pop((topic_key(topic, "topic"), partition), None)
-    responses = _responses(cluster, request.version, positions, everything=not incremental)
+    responses = _responses(cluster, request, positions, everything=not incremental)
     return {"session_id": session, "responses": responses}
 
 
@@ -65,9 +66,10 @@ def empty(values: Mapping[str, Any]) -> bool:
 
 
 def _responses(
-    cluster: Cluster, version: int, positions: FetchPositions, *, everything: bool
+    cluster: Cluster, request: Request, positions: FetchPositions, *, everything: bool
 ) -> list[dict[str, Any]]:
-    magic = 0 if version < 2 else 1 if version < 4 else 2
+    magic = 0 if request.version < 2 else 1 if request.version < 4 else 2
+    committed = request.body.get("isolation_level") == _READ_COMMITTED
     topics: dict[str | uuid.UUID, list[dict[str, Any]]] = {}
     for (topic, partition), offset in positions.items():
         log = cluster.log(topic, partition)
@@ -84,7 +86,10 @@ def _responses(
                 "high_watermark": log.end,
                 "last_stable_offset": log.end,
                 "log_start_offset": 0,
-                "aborted_transactions": [],
+                "aborted_transactions": [
+                    {"producer_id": producer, "first_offset": first}
+                    for producer, first in (log.aborted if committed else ())
+                ],
                 "records": log.read(offset, magic),
             }
         if everything or entry["records"] or entry["error_code"]:

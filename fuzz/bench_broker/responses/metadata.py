@@ -1,4 +1,4 @@
-"""Metadata, FindCoordinator, DescribeCluster: this broker is the whole cluster."""
+"""Metadata, FindCoordinator, DescribeCluster: all nodes have the address of this broker."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.fuzz.bench_broker.cluster import CLUSTER_ID, EPOCH, NODE, TOPIC_ID, Cluster
+from barnabas.fuzz.bench_broker.cluster import CLUSTER_ID, NODE, TOPIC_ID, Cluster
 from barnabas.fuzz.bench_broker.responses.request import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
@@ -20,7 +20,7 @@ def metadata(cluster: Cluster, request: Request) -> dict[str, Any]:
     everything = requested is None or (request.version == 0 and not requested)
     topics = [{"name": cluster.topic}] if everything else requested
     return {
-        "brokers": [{"node_id": NODE, "host": cluster.host, "port": cluster.port}],
+        "brokers": cluster.nodes,
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE,
         "topics": [_topic(cluster, topic, request) for topic in topics],
@@ -38,6 +38,7 @@ def _topic(cluster: Cluster, requested: Mapping[str, Any], request: Request) -> 
     if name != cluster.topic and topic_id != TOPIC_ID:
         error = UNKNOWN_TOPIC_OR_PARTITION if name is not None else UNKNOWN_TOPIC_ID
         return {"error_code": error, "name": name, "topic_id": topic_id}
+    epoch = cluster.next_epoch()
     return {
         "name": cluster.topic,
         "topic_id": TOPIC_ID,
@@ -45,10 +46,10 @@ def _topic(cluster: Cluster, requested: Mapping[str, Any], request: Request) -> 
         "partitions": [
             {
                 "partition_index": i,
-                "leader_id": NODE,
-                "leader_epoch": EPOCH,
-                "replica_nodes": [NODE],
-                "isr_nodes": [NODE],
+                "leader_id": cluster.leader,
+                "leader_epoch": epoch,
+                "replica_nodes": [cluster.leader],
+                "isr_nodes": [cluster.leader],
             }
             for i in range(len(cluster.logs))
         ],
@@ -56,8 +57,8 @@ def _topic(cluster: Cluster, requested: Mapping[str, Any], request: Request) -> 
 
 
 def find_coordinator(cluster: Cluster, request: Request) -> dict[str, Any]:
-    """Return this broker as the coordinator of any key."""
-    here = {"node_id": NODE, "host": cluster.host, "port": cluster.port}
+    """Return the coordinator, which is the same for any key."""
+    here = {"node_id": cluster.coordinator, "host": cluster.host, "port": cluster.port}
     each = [
         {"key": key, "error_message": None, **here}
         for key in request.body.get("coordinator_keys", ())
@@ -66,11 +67,11 @@ def find_coordinator(cluster: Cluster, request: Request) -> dict[str, Any]:
 
 
 def describe_cluster(cluster: Cluster, request: Request) -> dict[str, Any]:
-    """Return a cluster of one broker."""
+    """Return the nodes of the cluster."""
     return {
         "endpoint_type": request.body.get("endpoint_type", 1),
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE,
-        "brokers": [{"broker_id": NODE, "host": cluster.host, "port": cluster.port}],
+        "brokers": [{**node, "broker_id": node["node_id"]} for node in cluster.nodes],
         "cluster_authorized_operations": allowed(request, "include_cluster_authorized_operations"),
     }

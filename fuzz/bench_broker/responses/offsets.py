@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.fuzz.bench_broker.cluster import EPOCH, TIME, Cluster
+from barnabas.fuzz.bench_broker.cluster import TIME, Cluster
 from barnabas.fuzz.bench_broker.responses.request import UNKNOWN_TOPIC_OR_PARTITION, Request
 
 _EARLIEST: Final = frozenset((-2, -4))
@@ -32,7 +32,7 @@ def list_offsets(cluster: Cluster, request: Request) -> dict[str, Any]:
                     "old_style_offsets": [offset],
                     "timestamp": TIME if timestamp >= 0 and first else -1,
                     "offset": offset,
-                    "leader_epoch": EPOCH,
+                    "leader_epoch": cluster.epoch,
                 }
             )
         topics.append({"name": topic["name"], "partitions": partitions})
@@ -40,13 +40,13 @@ def list_offsets(cluster: Cluster, request: Request) -> dict[str, Any]:
 
 
 def offset_for_leader_epoch(cluster: Cluster, request: Request) -> dict[str, Any]:
-    """Return the end of each log, which had only one leader epoch."""
+    """Return the end of each log, as if it had only one leader epoch."""
     topics = []
     for topic in request.body["topics"]:
         partitions = []
         for partition in topic["partitions"]:
             log = cluster.log(topic["topic"], partition["partition"])
-            epoch_end = {"leader_epoch": EPOCH, "end_offset": log.end} if log else {}
+            epoch_end = {"leader_epoch": cluster.epoch, "end_offset": log.end} if log else {}
             error = 0 if log else UNKNOWN_TOPIC_OR_PARTITION
             partitions.append(
                 {"error_code": error, "partition": partition["partition"], **epoch_end}

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from barnabas.fuzz.bench_broker.broker import Broker
 from barnabas.fuzz.bench_broker.cluster import TOPIC, Cluster
+from barnabas.fuzz.bench_broker.contexts.context import NO_CONTEXT
+from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.session import Session
@@ -110,12 +112,12 @@ class Worker:
             ending: Returns the end limits, called when the session takes long; without, they are the whole
                 limits.
         """
-        planted = None
+        planted, context = None, NO_CONTEXT
         if case is not None:
-            seed = case.recipe.seed
-            planted = PlantedResponse(case, seed.key, seed.version)
+            seed, context = case.recipe.seed, context_of(case)
+            planted = PlantedResponse(case, seed.key, seed.version, repeats=context.repeats)
             offer = narrowed(seed.key, seed.version, offer)
-        broker = Broker(Cluster(), offer, planted, last=self._limits.last)
+        broker = Broker(Cluster(), offer, planted, context=context, last=self._limits.last)
         session = Session(self.selector, broker, time.monotonic, self._limits.patience_s)
         number = next(_numbers)
         try:

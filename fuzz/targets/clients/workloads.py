@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import Final
 
+from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer, narrowed
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.errors import CannotRun
@@ -24,6 +25,9 @@ WORKLOADS: Final[Mapping[str, str]] = {
     "consumer-protocol": "reads topic bench in bench-group with group.protocol=consumer",
     "share-group": "reads topic bench in the share group bench-group and acknowledges",
     "telemetry": "reads topic bench with client metrics on",
+    "read-committed": "reads topic bench with isolation.level=read_committed, without a group",
+    "sticky": "reads topic bench in bench-group with the sticky assignor",
+    "cooperative": "reads topic bench in bench-group with the cooperative sticky assignor",
 }
 """All workloads, in the order in which a survey of a client runs them, and what a client does in each. A
 workload that a library lacks ends at once."""
@@ -161,5 +165,7 @@ class Survey:
         seed, session = case.recipe.seed, case.recipe.session
         if session in WORKLOADS:
             return session
+        if context := context_of(case).workload:
+            return context
         self.know()
         return workload_for(seed.key, seed.version, self._asks)

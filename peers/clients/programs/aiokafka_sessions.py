@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import inspect
 import time
 from collections.abc import Awaitable, Callable
@@ -111,9 +112,24 @@ async def consume(bootstrap: str, topic: str, **settings: Any) -> int:
         await _close(consumer.stop())
 
 
-async def group(bootstrap: str, topic: str) -> int:
+async def read_committed(bootstrap: str, topic: str) -> int:
+    """Read both partitions without aborted records."""
+    return await consume(bootstrap, topic, isolation_level="read_committed")
+
+
+async def sticky(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the sticky assignor."""
+    path = "aiokafka.coordinator.assignors.sticky.sticky_assignor"
+    try:
+        assignor = importlib.import_module(path).StickyPartitionAssignor
+    except ImportError:  # before 0.8 it is kafka-python's
+        return 0
+    return await group(bootstrap, topic, partition_assignment_strategy=(assignor,))
+
+
+async def group(bootstrap: str, topic: str, **settings: Any) -> int:
     """Join a group, read, commit, ask what is committed, leave."""
-    consumer = _consumer(bootstrap, "bench-group", topic)
+    consumer = _consumer(bootstrap, "bench-group", topic, **settings)
     try:
         await _with_timeout(consumer.start())
         records = await _read(consumer, JOINING)

@@ -32,6 +32,7 @@ _SINCE = {
     "log.queue": 0,
     "enable.metrics.push": 0x020500FF,
     "group.protocol": 0x020400FF,
+    "partition.assignment.strategy": 0x010600FF,
 }
 
 
@@ -124,6 +125,18 @@ def consume(bootstrap: str, topic: str, **settings: Any) -> int:
         return records
     finally:
         consumer.close()
+
+
+def read_committed(bootstrap: str, topic: str) -> int:
+    """Read both partitions without aborted records."""
+    return consume(bootstrap, topic, isolation_level="read_committed")
+
+
+def cooperative(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the cooperative sticky assignor, if the library has it."""
+    if confluent_kafka.libversion()[1] < _SINCE["partition.assignment.strategy"]:
+        return 0
+    return group(bootstrap, topic, partition_assignment_strategy="cooperative-sticky")
 
 
 def consumer_protocol(bootstrap: str, topic: str) -> int:

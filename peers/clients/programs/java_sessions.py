@@ -103,7 +103,30 @@ def consume(bootstrap: str, topic: str, **settings: Any) -> int:
         consumer.close(_duration(300))
 
 
-def group(bootstrap: str, topic: str) -> int:
+def read_committed(bootstrap: str, topic: str) -> int:
+    """Read both partitions without aborted records."""
+    return consume(bootstrap, topic, isolation_level="read_committed")
+
+
+def sticky(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the sticky assignor."""
+    return _group_with("StickyAssignor", bootstrap, topic)
+
+
+def cooperative(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the cooperative sticky assignor, if the release has it."""
+    return _group_with("CooperativeStickyAssignor", bootstrap, topic)
+
+
+def _group_with(assignor: str, bootstrap: str, topic: str) -> int:
+    name = f"clients.consumer.{assignor}"
+    if not offered(name):
+        return 0
+    strategy = f"org.apache.kafka.{name}"
+    return group(bootstrap, topic, partition_assignment_strategy=strategy)
+
+
+def group(bootstrap: str, topic: str, **settings: Any) -> int:
     """Join a group, read, commit, leave."""
     consumer = _consumer(
         bootstrap,
@@ -111,6 +134,7 @@ def group(bootstrap: str, topic: str) -> int:
         session_timeout_ms=WAIT,
         heartbeat_interval_ms=100,
         max_poll_interval_ms=900,
+        **settings,
     )
     try:
         consumer.subscribe(java("util.Arrays").asList(topic))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import logging
 import time
@@ -101,9 +102,33 @@ def consume(bootstrap: str, topic: str, **settings: Any) -> int:
         _close(consumer)
 
 
-def group(bootstrap: str, topic: str) -> int:
+def read_committed(bootstrap: str, topic: str) -> int:
+    """Read both partitions without aborted records, if the release can."""
+    return consume(bootstrap, topic, isolation_level="read_committed")
+
+
+def sticky(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the sticky assignor, if the release has it."""
+    return _group_with("sticky.sticky_assignor", "StickyPartitionAssignor", bootstrap, topic)
+
+
+def cooperative(bootstrap: str, topic: str) -> int:
+    """Run the session `group` with the cooperative sticky assignor, if the release has it."""
+    return _group_with("cooperative_sticky", "CooperativeStickyAssignor", bootstrap, topic)
+
+
+def _group_with(module: str, name: str, bootstrap: str, topic: str) -> int:
+    """Run the session `group` with an assignor."""
+    try:
+        assignor = getattr(importlib.import_module(f"kafka.coordinator.assignors.{module}"), name)
+    except ImportError:
+        return 0
+    return group(bootstrap, topic, partition_assignment_strategy=[assignor])
+
+
+def group(bootstrap: str, topic: str, **settings: Any) -> int:
     """Join a group, read, commit, fetch the committed offset, leave."""
-    consumer = _consumer(bootstrap, "bench-group")
+    consumer = _consumer(bootstrap, "bench-group", **settings)
     try:
         consumer.partitions_for_topic(
             topic

@@ -21,6 +21,9 @@ var sessions = map[string]session{
 	"admin":             admin,
 	"sasl":              sasl,
 	"telemetry":         telemetry,
+	"read-committed":    readCommitted,
+	"sticky":            sticky,
+	"cooperative":       cooperative,
 }
 
 func dial(bootstrap string, own ...kgo.Opt) *kgo.Client {
@@ -77,8 +80,21 @@ func consumeWith(ctx context.Context, bootstrap, topic string, own ...kgo.Opt) i
 	return read(ctx, client, reading)
 }
 
+func readCommitted(ctx context.Context, bootstrap, topic string) int {
+	return consumeWith(ctx, bootstrap, topic, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+}
+
+// The default is the cooperative sticky assignor, and brokers choose among all that are offered.
 func group(ctx context.Context, bootstrap, topic string) int {
-	return groupWith(ctx, bootstrap, topic)
+	return groupWith(ctx, bootstrap, topic, kgo.Balancers(kgo.RangeBalancer(), kgo.StickyBalancer(), kgo.CooperativeStickyBalancer()))
+}
+
+func sticky(ctx context.Context, bootstrap, topic string) int {
+	return groupWith(ctx, bootstrap, topic, kgo.Balancers(kgo.StickyBalancer()))
+}
+
+func cooperative(ctx context.Context, bootstrap, topic string) int {
+	return groupWith(ctx, bootstrap, topic, kgo.Balancers(kgo.CooperativeStickyBalancer()))
 }
 
 // The same in a group of the protocol of KIP-848, where the library has it.

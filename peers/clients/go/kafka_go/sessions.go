@@ -11,12 +11,13 @@ import (
 )
 
 var sessions = map[string]session{
-	"consume":     consume,
-	"group":       group,
-	"produce":     produce,
-	"transaction": admin, // it has no transactional producer, only the requests
-	"admin":       admin,
-	"sasl":        sasl,
+	"consume":        consume,
+	"group":          group,
+	"produce":        produce,
+	"transaction":    admin, // it has no transactional producer, only the requests
+	"admin":          admin,
+	"sasl":           sasl,
+	"read-committed": readCommitted,
 }
 
 func within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
@@ -55,19 +56,25 @@ func read(ctx context.Context, reader *kafka.Reader, most int, patience time.Dur
 }
 
 func consume(ctx context.Context, bootstrap, topic string) int {
-	return consumeBy(ctx, nil, bootstrap, topic)
+	return consumeBy(ctx, bootstrap, topic, kafka.ReaderConfig{})
+}
+
+func readCommitted(ctx context.Context, bootstrap, topic string) int {
+	return consumeBy(ctx, bootstrap, topic, kafka.ReaderConfig{IsolationLevel: kafka.ReadCommitted})
 }
 
 // The same behind a login.
 func sasl(ctx context.Context, bootstrap, topic string) int {
 	login := plain.Mechanism{Username: "barnabas", Password: "secret"}
-	return consumeBy(ctx, &kafka.Dialer{ClientID: "barnabas", Timeout: waiting, SASLMechanism: login}, bootstrap, topic)
+	dialer := &kafka.Dialer{ClientID: "barnabas", Timeout: waiting, SASLMechanism: login}
+	return consumeBy(ctx, bootstrap, topic, kafka.ReaderConfig{Dialer: dialer})
 }
 
-func consumeBy(ctx context.Context, dialer *kafka.Dialer, bootstrap, topic string) int {
+func consumeBy(ctx context.Context, bootstrap, topic string, own kafka.ReaderConfig) int {
 	records := 0
 	for partition := 0; partition < 2; partition++ {
-		one := opened(bootstrap, kafka.ReaderConfig{Topic: topic, Partition: partition, Dialer: dialer})
+		own.Topic, own.Partition = topic, partition
+		one := opened(bootstrap, own)
 		records += len(read(ctx, one, allRecords/2, reading))
 		_ = one.Close()
 	}

@@ -10,12 +10,14 @@ import (
 )
 
 var sessions = map[string]session{
-	"consume":     consume,
-	"group":       group,
-	"produce":     produce,
-	"transaction": transaction,
-	"admin":       admin,
-	"sasl":        sasl,
+	"consume":        consume,
+	"group":          group,
+	"produce":        produce,
+	"transaction":    transaction,
+	"admin":          admin,
+	"sasl":           sasl,
+	"read-committed": readCommitted,
+	"sticky":         sticky,
 }
 
 func config() *sarama.Config {
@@ -49,6 +51,12 @@ func sasl(ctx context.Context, bootstrap, topic string) int {
 	own.Net.SASL.Enable, own.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
 	own.Net.SASL.Version = sarama.SASLHandshakeV1
 	own.Net.SASL.User, own.Net.SASL.Password = "barnabas", "secret"
+	return consumeWith(ctx, bootstrap, topic, own)
+}
+
+func readCommitted(ctx context.Context, bootstrap, topic string) int {
+	own := config()
+	own.Consumer.IsolationLevel = sarama.ReadCommitted
 	return consumeWith(ctx, bootstrap, topic, own)
 }
 
@@ -150,7 +158,17 @@ func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.C
 }
 
 func group(ctx context.Context, bootstrap, topic string) int {
-	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", config())
+	return groupWith(ctx, bootstrap, topic, config())
+}
+
+func sticky(ctx context.Context, bootstrap, topic string) int {
+	own := config()
+	own.Consumer.Group.Rebalance.Strategy = sarama.BalanceStrategySticky
+	return groupWith(ctx, bootstrap, topic, own)
+}
+
+func groupWith(ctx context.Context, bootstrap, topic string, own *sarama.Config) int {
+	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", own)
 	if err != nil {
 		return 0
 	}

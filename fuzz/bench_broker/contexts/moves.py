@@ -1,0 +1,90 @@
+"""Sessions in which a leader or coordinator moves to another node, or an epoch goes back (KIP-320, 951)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from barnabas.fuzz.bench_broker.cluster import Cluster
+from barnabas.fuzz.bench_broker.contexts.context import (
+    Context,
+    Turn,
+    Values,
+    partition_errors,
+    top_error,
+)
+from barnabas.specs import keys
+
+NOT_LEADER: Final = 6
+NOT_COORDINATOR: Final = 16
+NEXT_NODE: Final = 1
+
+
+def leader_moves(cluster: Cluster, values: Values) -> dict[str, Any]:
+    """Refuse all partitions: another node leads them, in the next epoch."""
+    cluster.leader = NEXT_NODE
+    cluster.epochs = [cluster.epoch + 1]
+    return partition_errors(cluster, values, NOT_LEADER)
+
+
+def leader_named(cluster: Cluster, values: Values) -> dict[str, Any]:
+    """Refuse all partitions, and name the next leader and its address (KIP-951)."""
+    cluster.leader = NEXT_NODE
+    cluster.epochs = [cluster.epoch + 1]
+    leader = {"leader_id": NEXT_NODE, "leader_epoch": cluster.epoch}
+    refused = partition_errors(cluster, values, NOT_LEADER, current_leader=leader)
+    node = {"node_id": NEXT_NODE, "host": cluster.host, "port": cluster.port, "rack": None}
+    return {**refused, "node_endpoints": [node]}
+
+
+def epoch_goes_back(cluster: Cluster, values: Values) -> dict[str, Any]:
+    """Refuse all partitions: the next Metadata has an older epoch, that of a broker that lags."""
+    cluster.epochs = [cluster.epoch - 2, cluster.epoch + 1]
+    return partition_errors(cluster, values, NOT_LEADER)
+
+
+def coordinator_moves(cluster: Cluster, values: Values) -> dict[str, Any]:
+    """Refuse the request: another node coordinates the group, and knows no member yet."""
+    cluster.groups.clear()
+    cluster.members = 0
+    cluster.coordinator = NEXT_NODE
+    return top_error(NOT_COORDINATOR)(cluster, values)
+
+
+_FIRST_EPOCH: Final = 5
+
+
+def _later_epoch(cluster: Cluster) -> None:
+    cluster.epochs = [_FIRST_EPOCH]
+
+
+_READING: Final = {keys.METADATA: 0, keys.FETCH: 0}
+_GROUP: Final = {keys.FIND_COORDINATOR: 0, keys.JOIN_GROUP: 0, keys.SYNC_GROUP: 0}
+
+CONTEXTS: Final = (
+    Context("leader-moves", _READING, "consume", turns=(Turn(keys.FETCH, leader_moves),)),
+    Context(
+        "leader-moves-named", {keys.FETCH: 16}, "consume", turns=(Turn(keys.FETCH, leader_named),)
+    ),
+    Context(
+        "leader-moves-produce",
+        {keys.METADATA: 0, keys.PRODUCE: 0},
+        "produce",
+        turns=(Turn(keys.PRODUCE, leader_moves),),
+    ),
+    Context(
+        "epoch-back",
+        {keys.METADATA: 7, keys.FETCH: 9},
+        "consume",
+        arrange=_later_epoch,
+        turns=(Turn(keys.FETCH, epoch_goes_back),),
+    ),
+    Context(
+        "coordinator-moves", _GROUP, "group", turns=(Turn(keys.JOIN_GROUP, coordinator_moves),)
+    ),
+    Context(
+        "coordinator-moves-heartbeat",
+        {keys.FIND_COORDINATOR: 0, keys.CONSUMER_GROUP_HEARTBEAT: 0},
+        "consumer-protocol",
+        turns=(Turn(keys.CONSUMER_GROUP_HEARTBEAT, coordinator_moves),),
+    ),
+)
