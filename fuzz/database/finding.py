@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Death, Observation
-from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.engine.stats import FindingKey
 
 
 class CampaignRow(NamedTuple):
@@ -83,13 +83,13 @@ class Reached(NamedTuple):
     after: int
 
 
-def finding_name(behaviour: Behaviour) -> str:
-    """Return a finding's name, equal in every database: eight digits of (oracle, behaviour).
+def finding_name(key: FindingKey) -> str:
+    """Return a finding's name, equal in every database: eight digits of what tells it from others.
 
     >>> finding_name(("died", ("-11",)))
     '5435f640'
     """
-    return blake2b(json.dumps(behaviour).encode(), digest_size=4).hexdigest()
+    return blake2b(json.dumps(key).encode(), digest_size=4).hexdigest()
 
 
 class AsideRow(NamedTuple):

@@ -125,7 +125,7 @@ class StoredCampaign:
 
     def _add(self, db: sqlite3.Connection, detection: Detection) -> None:
         verdict, observation = detection.verdict, detection.observation
-        name = finding_name((verdict.oracle, verdict.behaviour))
+        name = finding_name(detection.key)
         stored = db.execute(
             "SELECT observation, cases FROM findings WHERE (campaign, name) = (?, ?)",
             (self.id, name),

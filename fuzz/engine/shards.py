@@ -153,7 +153,7 @@ def _part(kind: str, values: Any) -> Stats:
             detection = Detection(
                 verdict, observation_of(values["observation"]), values["cases"], triggers
             )
-            return Stats(findings={(oracle, verdict.behaviour): detection})
+            return Stats(findings={detection.key: detection})
         case "aside":
             (api, version, mutator), recipe, first, count = values
             aside = Aside(recipe_of(recipe), first, count)

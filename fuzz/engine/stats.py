@@ -14,13 +14,24 @@ from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import AS_VALID, SET_ASIDE, Observation
+from barnabas.fuzz.observations.case_labels import recipe_labels
 from barnabas.fuzz.oracles.oracle import Verdict, alone
 from barnabas.specs.registry import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 Behaviour = tuple[str, tuple[str, ...]]
-"""(oracle, behaviour): verdicts with equal values are one finding."""
+"""(oracle, behaviour): what a replay must show again."""
+
+FindingKey = tuple[str | tuple[str, ...], ...]
+"""The oracle and the behaviour, and for some oracles the API, the direction and the field: detections with
+equal values are one finding."""
+
+BY_FIELD: Final = frozenset(
+    ("client-died", "client-raised", "died", "fatal", "logged", "traceback")
+)
+"""Oracles whose behaviours are frames: one case is kept for each API and field, since a helper may fail for
+bugs in several messages."""
 
 
 class Field(NamedTuple):
@@ -84,6 +95,19 @@ class Detection:
         return self.observation.case.number
 
     @property
+    def key(self) -> FindingKey:
+        """Return what tells the finding from others.
+
+        Several cases that only together show a problem have no common field.
+        """
+        verdict = self.verdict
+        labels = recipe_labels(self.observation.case.recipe)
+        by_field = verdict.oracle in BY_FIELD and labels[0] not in verdict.behaviour
+        if not by_field or not alone(verdict.oracle, self.observation):
+            return verdict.oracle, verdict.behaviour
+        return verdict.oracle, verdict.behaviour, labels
+
+    @property
     def rank(self) -> tuple[bool, int]:
         """Return the sort key: a case that showed the finding alone comes before one that shares it."""
         return self.observation.shared, self.case
@@ -109,7 +133,7 @@ class Stats:
     cases: int = 0
     coverage: Counter[Cell] = field(default_factory=Counter)
     features: dict[str, Reached] = field(default_factory=dict)
-    findings: dict[Behaviour, Detection] = field(default_factory=dict)
+    findings: dict[FindingKey, Detection] = field(default_factory=dict)
     aside: dict[CaseKind, Aside] = field(default_factory=dict)
     as_valid: Counter[Cell] = field(default_factory=Counter)
     """Cases of the coverage that showed only features of valid messages, if these are known."""
@@ -160,7 +184,7 @@ class Stats:
             self.features[feature] = reached
 
     def _find(self, detection: Detection) -> None:
-        key = (detection.verdict.oracle, detection.verdict.behaviour)
+        key = detection.key
         before = self.findings.get(key)
         if before is None:
             self.findings[key] = detection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.requests import parse_requests
 from barnabas.specs.registry import NAMES
@@ -25,8 +25,14 @@ def api_and_change(case: Case) -> tuple[str, ...]:
 
 def api_and_field(case: Case) -> tuple[str, ...]:
     """Return the API and the field of the last change, whatever the mutator."""
-    seed, changes = case.recipe.seed, case.recipe.changes
-    return (NAMES.get(seed.key, "an unknown API"), *(_last(change.path) for change in changes[-1:]))
+    api, _, *fields = recipe_labels(case.recipe)
+    return api, *fields
+
+
+def recipe_labels(recipe: Recipe) -> tuple[str, ...]:
+    """Return the API, the direction and the field of the last change, whatever the mutator."""
+    fields = (_last(change.path) for change in recipe.changes[-1:])
+    return NAMES.get(recipe.seed.key, "an unknown API"), recipe.seed.direction, *fields
 
 
 def _last(path: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from barnabas.fuzz.observations.helper_frames import naming_frames
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
 _PANIC: Final = re.compile(r"^(panic|fatal error): (.*)$", re.MULTILINE)
@@ -21,7 +24,6 @@ _ALLOCATOR: Final = re.compile(
 _FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 _PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
 _NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
-_FRAMES: Final = 3
 _CONDITION: Final = 160
 """Characters of an assertion's condition: macros of C can be pages."""
 
@@ -64,7 +66,8 @@ def find_crash(words: str) -> Crash | None:
     if panic is not None:
         reason = _NUMBER.sub("N", f"{panic[1]}: {panic[2]}".removesuffix(" [recovered]"))
         running = _GOROUTINE.search(words, panic.end())
-        return Crash(reason, _of_go(words[running.end() :]) if running else ())
+        stack = _of_go(words[running.end() :]) if running else ()
+        return Crash(reason, naming_frames(stack))
     assertion = _ASSERTION.search(words)
     if assertion is not None:
         return Crash(f"assertion: {assertion[2][:_CONDITION]}", (assertion[1],))
@@ -77,10 +80,14 @@ def find_crash(words: str) -> Crash | None:
     fault = _FAULT.search(words)
     if fault is not None:
         python_frames = _PYTHON.findall(words, fault.end())
-        theirs = [(file.rpartition("site-packages/"), name) for file, name in python_frames]
-        frames = tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
-        return Crash(f"Fatal Python error: {fault[1]}", frames[:_FRAMES])
+        return Crash(f"Fatal Python error: {fault[1]}", naming_frames(_of_python(python_frames)))
     return None
+
+
+def _of_python(python_frames: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the functions of installed libraries."""
+    theirs = [(file.rpartition("site-packages/"), name) for file, name in python_frames]
+    return tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
 
 
 def _of_go(stack: str) -> tuple[str, ...]:
@@ -91,4 +98,31 @@ def _of_go(stack: str) -> tuple[str, ...]:
         for line in goroutine.splitlines()
         if not line.startswith(("\t", "created by")) and line.endswith(")")
     ]
-    return tuple(name for name in names if not f"{name}(".startswith(_NOT_THEIRS))[:_FRAMES]
+    return tuple(name for name in names if not f"{name}(".startswith(_NOT_THEIRS))
+
+
+_GOROUTINES: Final = re.compile(r"^goroutine (\d+)\b.*\[([^\]]+)\]:$", re.MULTILINE)
+_THREADS: Final = re.compile(r"^(?:Current thread|Thread) 0x\w+.*$", re.MULTILINE)
+
+
+def hang_frames(dump: str, *, computes: bool) -> tuple[str, ...]:
+    r"""Return the library's frames in which a client hangs, the innermost first; () if the dump has none.
+
+    Args:
+        dump: What Go or Python's faulthandler prints upon SIGQUIT.
+        computes: The client uses a processor: the goroutine that runs hangs, else the program's own, which
+            waits for the library.
+
+    >>> dump = "goroutine 1 [select]:\nk.Wait()\nmain.run()\n\ngoroutine 7 [runnable]:\nk.Loop()\n\n"
+    >>> hang_frames(dump, computes=True), hang_frames(dump, computes=False)
+    (('k.Loop',), ('k.Wait',))
+    """
+    goroutines = [
+        ((match[2] in ("running", "runnable")) if computes else match[1] == "1", match.end())
+        for match in _GOROUTINES.finditer(dump)
+    ]
+    stacks = [_of_go(dump[start:]) for hangs, start in goroutines if hangs]
+    if not goroutines:
+        threads = _THREADS.split(dump)[1:]
+        stacks = [_of_python(_PYTHON.findall(thread)) for thread in threads]
+    return next(filter(None, stacks), ())

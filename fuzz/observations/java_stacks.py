@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-FRAMES: Final = 3
-"""Innermost frames of Kafka's own code that tell bugs apart."""
+from barnabas.fuzz.observations.helper_frames import FRAMES, naming_frames
 
 ENDS_ITSELF: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
 """Messages of a JVM or a broker that ends itself."""
@@ -19,13 +18,14 @@ _CLASS: Final = re.compile(
 )
 _FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
 _OURS: Final = ("org.apache.kafka.", "kafka.")
-_LAMBDA: Final = re.compile(
-    r"(?<=\.)lambda\$|\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?"
-)
+_LAMBDA: Final = re.compile(r"(?<=\.)lambda\$|\$+(?:anonfun|Lambda|lambda)\$?\d*|\$\d+")
 _GENERATED: Final = re.compile(
-    r"(org\.apache\.kafka\.common\.(?:message|requests)\.)\w+?(RequestData|ResponseData|Request|Response)"
-    r"(?:\$\w+)*(?=\.)"
+    r"(org\.apache\.kafka\.common\.message\.)\w+?(RequestData|ResponseData)(?:\$\w+)*(?=\.)"
+    r"|(org\.apache\.kafka\.common\.requests\.)\w+?(Request|Response)(?:\$\w+)*"
+    r"(?=\.(?:<init>|parse|doParse\w+|parse(?:Request|Response)\w*)$)"
 )
+_MORE: Final = re.compile(r"^\s+\.\.\. (\d+) more")
+"""The last line of a cause's frames: so many more are equal to the last of the exception that it caused."""
 
 
 class JavaException(NamedTuple):
@@ -56,15 +56,12 @@ def exceptions_in(entry: str) -> tuple[JavaException, ...]:
     for number, line in enumerate(entry.splitlines()):
         frame = _FRAME.match(line)
         if frame:
-            kafka_frame = _own(frame)
-            if (
-                exceptions
-                and kafka_frame
-                and len(exceptions[-1][2]) < FRAMES
-                and kafka_frame not in exceptions[-1][2][-1:]
-            ):
-                exceptions[-1][2].append(kafka_frame)
+            if exceptions:
+                exceptions[-1][2].append(_own(frame))
             continue
+        more = _MORE.match(line)
+        if more and len(exceptions) > 1:
+            exceptions[-1][2].extend(exceptions[-2][2][-int(more[1]) :])
         if number and line.startswith(("[", "\t...")):
             continue
         matched = _CLASS.search(line)
@@ -72,8 +69,14 @@ def exceptions_in(entry: str) -> tuple[JavaException, ...]:
             message = line[matched.end() :].removeprefix(":").strip()
             exceptions.append((matched[1], message, []))
     return tuple(
-        JavaException(name, message, tuple(frames)) for name, message, frames in exceptions
+        JavaException(name, message, naming_frames([*_distinct(frames)]))
+        for name, message, frames in exceptions
     )
+
+
+def _distinct(frames: Sequence[str]) -> Iterator[str]:
+    """Yield the frames of Kafka's own code; of equal ones in a row the first."""
+    return (frame for frame, _ in itertools.groupby(filter(None, frames)))
 
 
 def frames(trace: str) -> tuple[str, ...]:
@@ -101,7 +104,7 @@ def _plain(frame: str) -> str:
 
     Code that is generated from definitions is one, whatever the message.
     """
-    return _GENERATED.sub(r"\1*\2", _LAMBDA.sub("", frame)).rstrip("$")
+    return _GENERATED.sub(r"\1\3*\2\4", _LAMBDA.sub("", frame)).rstrip("$")
 
 
 _THREAD: Final = re.compile(r'^"[^"]+" .*\bnid=(0x[0-9a-f]+|\d+)', re.MULTILINE)

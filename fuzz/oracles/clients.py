@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.observations.case_labels import api_and_change, last_change
+from barnabas.fuzz.observations.case_labels import api_and_field, last_change
 from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
+from barnabas.fuzz.observations.helper_frames import naming_frames
 from barnabas.fuzz.oracles.documented import documented
 from barnabas.fuzz.oracles.oracle import Verdict
-
-_FRAMES: Final = 3
-"""Frames that tell bugs apart: where an exception was raised, and two callers."""
 
 
 def died(observation: Observation) -> Iterator[Verdict]:
@@ -36,10 +34,10 @@ def hung(observation: Observation) -> Iterator[Verdict]:
     if probe is None or probe.answered or observation.death is not None:
         return
     if facts.get("confirmed") and not is_throttled(observation.case):
-        api, *change = api_and_change(observation.case)
+        api, *fields = api_and_field(observation.case)
         doing = "computes" if facts.get(SPINS) else "waits"
         message = f"the client hangs and {doing}: {probe.problem}"
-        yield Verdict("client-hung", message, (api, doing, *change))
+        yield Verdict("client-hung", message, (api, doing, *fields))
 
 
 def memory(observation: Observation) -> Iterator[Verdict]:
@@ -69,5 +67,5 @@ def raised(observation: Observation) -> Iterator[Verdict]:
     first = observation.raised.splitlines()[0]
     location = facts["where"]
     how = "left the client" if location == "call" else f"ended a {location} of the client"
-    behaviour = (facts["bases"][0], *facts["frames"][:_FRAMES])
+    behaviour = (facts["bases"][0], *naming_frames(facts["frames"]))
     yield Verdict("client-raised", f"{first}: undocumented, it {how}", behaviour)

@@ -1,18 +1,23 @@
 """Root causes of findings: an error at one location in a program, whatever API, field, mutator or oracle.
 
-If no location is known, the oracle must be the same.
+If no location is known, the oracle and the field must be the same.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.observations.case_labels import NO_STACK
-from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.observations.case_labels import NO_STACK, recipe_labels
+from barnabas.fuzz.observations.crashes import hang_frames
+from barnabas.fuzz.observations.helper_frames import is_helper, is_language, own_frame
+from barnabas.fuzz.oracles.oracle import alone
+from barnabas.fuzz.report.severity import Severity, severity
 from barnabas.specs.registry import NAMES
 
 STACK_AT: Final = {
@@ -33,25 +38,34 @@ ERROR_AT: Final = {
     "damaged": slice(1, 2),
     "differing": slice(None),
     "responses": slice(None),
+    "server_error": slice(2),
     "silent": slice(1, 2),
 }
 """The part of a behaviour that is the error, for oracles without frames; else it is the first."""
 
-GRAVITY: Final = {oracle.name: index for index, oracle in enumerate(ORACLES)}
-
 PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
 """Oracles whose behaviours only name fields and mutators."""
+
+READING: Final = "an error of reading"
+"""The error of a cause that lets all errors out that its helpers raise for malformed bytes."""
+
+_LETS_OUT: Final = frozenset(("client-raised", "closing", "logged", "server_error", "traceback"))
+"""Oracles of errors that code should have caught."""
+
+_MISTAKE: Final = re.compile(
+    r"(?:.*\.)?(?:NullPointer|ClassCast|IllegalState|UnsupportedOperation|NoSuchElement|Concurrent\w+)Exception"
+    r"|(?:.*\.)?(?:Attribute|Type|Key|Name|Assertion|Recursion|OutOfMemory|StackOverflow|Memory)Error"
+)
+"""Errors of a mistake in the code itself, which no bytes justify."""
 
 _ERROR: Final = re.compile(
     r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
 )
-_NOT_OWN: Final = re.compile(
-    r"(?:io|bytes|bufio|strings|runtime|reflect|sync|net|errors|slices|sort|fmt|math)\.(?=[A-Z(])"
-    r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala)\."
-)
-"""Frames of the libraries that come with languages."""
 _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
 """The labels that follow these replace a missing stack."""
+
+LOOP: Final = 2
+"""Innermost frames among which a loop is looked for: what it calls differs each time."""
 
 
 class Cause(NamedTuple):
@@ -61,11 +75,13 @@ class Cause(NamedTuple):
         error: A class, a panic, a signal; the oracle's words if there is none.
         frame: The innermost frame of the program's own code, "" if none is known.
         oracle: The oracle; "" if both others are known.
+        field: The API and the field, or the field, where no frame tells causes apart.
     """
 
     error: str
     frame: str
     oracle: str
+    field: str = ""
 
 
 class Group(NamedTuple):
@@ -76,40 +92,103 @@ class Group(NamedTuple):
 
     @property
     def cases(self) -> int:
-        """Return the number of cases that showed the findings."""
-        return sum(finding.cases for finding in self.findings)
+        """Return the number of cases that showed the findings.
+
+        If several oracles judged the same cases, they count once.
+        """
+        by_oracle: Counter[str] = Counter()
+        for finding in self.findings:
+            by_oracle[finding.oracle] += finding.cases
+        return max(by_oracle.values())
+
+    @property
+    def severity(self) -> str:
+        """Return the severity of the gravest finding."""
+        return severity(self.findings[0].oracle).name
+
+    @property
+    def errors(self) -> list[str]:
+        """Return the errors of the findings, the most frequent first."""
+        counts: Counter[str] = Counter()
+        for finding in self.findings:
+            error, frames = error_and_frames(finding.oracle, finding.behaviour)
+            if frames:
+                counts[error] += finding.cases
+        return [error for error, _ in counts.most_common()]
 
 
-def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
+def cause(oracle: str, behaviour: Sequence[str], labels: Sequence[str] = ()) -> Cause:
     """Return the cause of a behaviour.
 
+    labels: the API, the direction and the field of its case, for behaviours that name no location.
+
     >>> cause("client-died", ("panic: len out of range", "io.ReadFull", "github.com/a/b.(*C).read"))
-    Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='')
-    >>> cause("closing", ("Fetch", "closed", "java.lang.Error", "kafka.A.f", "kafka.B.g"))
-    Cause(error='java.lang.Error', frame='kafka.A.f', oracle='')
-    >>> cause("client-hung", ("nulls records.count",))
-    Cause(error='', frame='', oracle='client-hung')
+    Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='', field='')
+    >>> cause("closing", ("Fetch", "closed", "java.lang.Error", "kafka.A.f", "kafka.B.g")).frame
+    'kafka.A.f'
+    >>> cause("client-memory", ("nulls records.count",), ("Fetch", "response", "records.count"))
+    Cause(error='', frame='', oracle='client-memory', field='records.count')
     >>> cause("responses", ("Metadata", "topics"))
-    Cause(error='Metadata, topics', frame='', oracle='responses')
+    Cause(error='Metadata, topics', frame='', oracle='responses', field='')
     >>> cause("silent", ("Produce", "other records", "nulls key")).error
     'other records'
     """
+    api, _, *fields = labels or ("", "")
     if oracle in PLACELESS:
-        return Cause("", "", oracle)
+        return Cause("", "", oracle, "".join(fields))
     if oracle == "closing" and behaviour[1:2] == ("answered",):
         return Cause("answered", behaviour[-1], oracle)
+    error, frames = error_and_frames(oracle, behaviour)
+    frame = own_frame(frames)
+    if frame:
+        within = any(is_helper(inner) and not is_language(inner) for inner in frames[:1])
+        if within and oracle in _LETS_OUT and not _MISTAKE.fullmatch(error):
+            return Cause(READING, frame, "")
+        return Cause(error, frame, "")
+    if not frames:
+        errors = (error,) if error else behaviour[ERROR_AT.get(oracle, slice(1))]
+        signalled = error.startswith("signal ") or NO_STACK in behaviour
+        field = " ".join(filter(None, (api, *fields))) if signalled else ""
+        return Cause(", ".join(filter(None, errors)), "", oracle, field)
+    return Cause(error, frames[0], "", " ".join(filter(None, (api, *fields))))
+
+
+def error_and_frames(oracle: str, behaviour: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the error and the frames of a behaviour, as far as it has them."""
     details = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
     frames = [*itertools.takewhile(lambda detail: detail not in _NO_MORE, details)]
     if not frames:
-        errors = behaviour[ERROR_AT.get(oracle, slice(1))]
-        return Cause(", ".join(filter(None, errors)), "", oracle)
+        return "", []
     # an exit has a Java exception first, or another reason last
     last = oracle == "died" and not _ERROR.fullmatch(frames[0])
-    error = frames.pop(-1 if last else 0)
-    if not frames:
-        return Cause(error, "", oracle)
-    own_frames = (detail for detail in frames if not _NOT_OWN.match(detail))
-    return Cause(error, next(own_frames, frames[0]), "")
+    return frames.pop(-1 if last else 0), frames
+
+
+def cause_of(finding: Finding) -> Cause:
+    """Return the cause of a finding by itself."""
+    labels = recipe_labels(finding.recipe)
+    return observed_cause(finding.oracle, finding.behaviour, finding.observation, labels)
+
+
+def observed_cause(
+    oracle: str, behaviour: Sequence[str], observation: Observation, labels: Sequence[str]
+) -> Cause:
+    """Return the cause of a behaviour; that of a hang has the frame in which the client was seen."""
+    root_cause = cause(oracle, behaviour, labels)
+    if oracle != "client-hung":
+        return root_cause
+    return _hanging(root_cause, behaviour, own_frame(_hang_frames(observation)))
+
+
+def _hang_frames(observation: Observation) -> tuple[str, ...]:
+    facts: dict[str, Any] = dict(observation.facts)
+    return hang_frames(facts.get("stack", ""), computes=bool(facts.get(SPINS)))
+
+
+def _hanging(root_cause: Cause, behaviour: Sequence[str], frame: str) -> Cause:
+    """Return the cause of a hang, by its frame or, without one, by its field."""
+    doing = "".join(behaviour[1:2])
+    return root_cause._replace(error=doing, frame=frame, field="" if frame else root_cause.field)
 
 
 def representative(group: Group) -> Finding | None:
@@ -130,8 +209,79 @@ def count_unshrunk(findings: Iterable[Finding]) -> int:
 
 
 def groups(findings: Iterable[Finding]) -> list[Group]:
-    """Return findings by cause: the gravest first, then by their first cases."""
+    """Return findings by cause: the gravest first, then by their first cases.
+
+    Findings of one symptom, of which some have no stack, are of the most frequent cause of that symptom.
+    """
+    in_order = sorted(findings, key=_gravity)
+    loops = _loops(in_order)
     by_cause: dict[Cause, list[Finding]] = {}
-    for finding in sorted(findings, key=lambda finding: GRAVITY.get(finding.oracle, len(GRAVITY))):
-        by_cause.setdefault(cause(finding.oracle, finding.behaviour), []).append(finding)
-    return [Group(root_cause, tuple(members)) for root_cause, members in by_cause.items()]
+    for finding in in_order:
+        by_cause.setdefault(_located(finding, loops), []).append(finding)
+    _join_symptoms(by_cause)
+    return [
+        Group(root_cause, tuple(sorted(members, key=_gravity)))
+        for root_cause, members in sorted(by_cause.items(), key=_by_severity)
+    ]
+
+
+def _gravity(finding: Finding) -> tuple[Severity, bool]:
+    """Return a sort key: the gravest first, and first those that a case shows alone."""
+    return severity(finding.oracle), not alone(finding.oracle, finding.observation)
+
+
+def _by_severity(item: tuple[Cause, list[Finding]]) -> tuple[int, int]:
+    gravest = min(severity(finding.oracle).rank for finding in item[1])
+    return gravest, min(finding.first_case for finding in item[1])
+
+
+def _located(finding: Finding, loops: Mapping[str, str]) -> Cause:
+    """Return the cause of a finding; a hang's has the frame of its loop."""
+    root_cause = cause_of(finding)
+    loop = loops.get(finding.name, "")
+    return _hanging(root_cause, finding.behaviour, loop) if loop else root_cause
+
+
+def _loops(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return the frames in which clients hang, by findings' names.
+
+    It is the one among the innermost frames that most stacks have, then that of most of the other stacks.
+    """
+    stacks: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.oracle == "client-hung":
+            frames = _hang_frames(finding.observation)
+            stacks[finding.name] = [frame for frame in frames if not is_helper(frame)][:LOOP]
+    loops: dict[str, str] = {}
+    while stacks := {name: frames for name, frames in stacks.items() if frames}:
+        counts = Counter(frame for frames in stacks.values() for frame in dict.fromkeys(frames))
+        ((loop, _),) = counts.most_common(1)
+        loops |= {name: loop for name, frames in stacks.items() if loop in frames}
+        stacks = {name: frames for name, frames in stacks.items() if loop not in frames}
+    return loops
+
+
+def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
+    """Move findings without a frame to the most frequent cause with a frame and the same symptom."""
+    for symptom in (_symptom_of_hang, _symptom_of_response):
+        framed: dict[tuple[str, ...], Counter[Cause]] = {}
+        for root_cause, members in by_cause.items():
+            for finding in members if root_cause.frame else ():
+                framed.setdefault(symptom(finding), Counter())[root_cause] += finding.cases
+        framed.pop((), None)
+        for root_cause in [known for known in by_cause if not known.frame]:
+            first = by_cause[root_cause][0]
+            if counts := framed.get(symptom(first)):
+                by_cause[counts.most_common(1)[0][0]] += by_cause.pop(root_cause)
+
+
+def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
+    """Return the activity of a client that hangs, and the field; () for other findings."""
+    if finding.oracle != "client-hung":
+        return ()
+    return (*finding.behaviour[1:2], *recipe_labels(finding.recipe)[2:])
+
+
+def _symptom_of_response(finding: Finding) -> tuple[str, ...]:
+    """Return the API and the path of UNKNOWN_SERVER_ERROR; () for other findings."""
+    return finding.behaviour[:2] if finding.oracle == "server_error" else ()

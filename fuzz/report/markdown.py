@@ -24,8 +24,11 @@ def _campaign(summary: Summary) -> Iterator[str]:
     yield "\n## Findings\n"
     if summary.findings:
         yield from _table(
-            ("cause", "findings", "cases"),
-            ((heading(group), len(group.findings), group.cases) for group in summary.groups),
+            ("severity", "cause", "findings", "cases"),
+            (
+                (group.severity, heading(group), len(group.findings), group.cases)
+                for group in summary.groups
+            ),
         )
         for group in summary.groups:
             yield from _group(group, summary.database)

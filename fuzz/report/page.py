@@ -32,7 +32,7 @@ def _campaign(summary: Summary) -> Iterator[str]:
 
 
 def _group(group: Group, database: str) -> Iterator[str]:
-    counts = f"{plural(len(group.findings), 'finding')} · {plural(group.cases, 'case')}"
+    counts = f"{group.severity} · {plural(len(group.findings), 'finding')} · {plural(group.cases, 'case')}"
     yield f'<h3>{html_text(heading(group))} <span class="fine">{counts}</span></h3>'
     for each in group.findings:
         finding = html_text(text(each, database, representative(group)), lines=True)

@@ -11,7 +11,7 @@ from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
 from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
 from barnabas.fuzz.oracles.costly import FOR_SECONDS
-from barnabas.fuzz.report.cause import Cause, Group, cause
+from barnabas.fuzz.report.cause import READING, Cause, Group, cause_of, error_and_frames
 from barnabas.specs.registry import NAMES
 
 WHAT: Final = 160
@@ -28,6 +28,11 @@ POWERS: Final = {
 
 _LIE: Final = re.compile(r"(-?\d+) \([^)]*\) instead of -?\d+")
 
+_TYPE_PARAMETERS: Final = re.compile(r"\[[^\]]*\]")
+
+LISTED: Final = 2
+"""Errors in the title of a group."""
+
 WHO: Final = {"client": "the client", "traceback": "the process", "undocumented": "the decoder"}
 """The subject of a title, by the beginning of an oracle's name; else a broker."""
 
@@ -42,7 +47,7 @@ ABOUT_GROUP: Final = {
 
 def title(finding: Finding) -> str:
     """Return the title of a finding."""
-    root_cause = cause(finding.oracle, finding.behaviour)
+    root_cause = _as_raised(cause_of(finding), finding)
     if not _verb(root_cause):
         return f"{shorten(finding.what, WHAT)} ({upon(finding.observation.case.recipe)})"
     return f"{_happens(root_cause, finding)} on {upon(finding.best)}"
@@ -53,7 +58,24 @@ def heading(group: Group) -> str:
     root_cause, first = group.cause, group.findings[0]
     if root_cause.error == "answered":
         return f"answered, though {root_cause.frame}"
-    return ABOUT_GROUP.get(root_cause.oracle) or _happens(root_cause, first)
+    if root_cause.oracle in ABOUT_GROUP:
+        doing = f" and {root_cause.error}" if root_cause.error else ""
+        location = f" in {_short(root_cause.frame)}" if root_cause.frame else ""
+        field = f" ({root_cause.field})" if root_cause.field else ""
+        return f"{ABOUT_GROUP[root_cause.oracle]}{doing}{location}{field}"
+    if root_cause.error == READING:
+        errors = [_class_name(error) for error in group.errors]
+        more = f" and {len(errors) - LISTED} more" if len(errors) > LISTED else ""
+        return f"{_short(root_cause.frame)} lets out {', '.join(errors[:LISTED])}{more}"
+    field = f" ({root_cause.field})" if root_cause.field else ""
+    return f"{_happens(root_cause, first)}{field}"
+
+
+def _as_raised(root_cause: Cause, finding: Finding) -> Cause:
+    """Return the cause with the finding's own error."""
+    if root_cause.error != READING:
+        return root_cause
+    return root_cause._replace(error=error_and_frames(finding.oracle, finding.behaviour)[0])
 
 
 def _happens(root_cause: Cause, finding: Finding) -> str:
@@ -106,7 +128,7 @@ def _verb(root_cause: Cause) -> str:
         return f"dies of {error}"
     if " " not in error and (root_cause.frame or error.startswith("java.")):
         python = ":" in root_cause.frame
-        return f"raises {error}" if python else f"throws {error.rpartition('.')[2]}"
+        return f"raises {error}" if python else f"throws {_class_name(error)}"
     return (
         f"dies ({error})"
         if root_cause.frame or root_cause.oracle in ("died", "client-died")
@@ -118,12 +140,20 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiouAEIO' else 'a'} {noun}"
 
 
+def _class_name(error: str) -> str:
+    """Return the name of a Java class without its package; other errors as they are."""
+    return error.rpartition(".")[2] if error.count(".") > 1 else error
+
+
 def _short(frame: str) -> str:
-    """Return a frame without packages.
+    """Return a frame without packages and type parameters.
 
     >>> _short("github.com/a/kafka-go/protocol.(*decoder).Read"), _short("org.apache.kafka.a.Log.read")
     ('protocol.(*decoder).Read', 'Log.read')
+    >>> _short("github.com/twmb/franz-go/pkg/kgo.ensureLen[...].func1")
+    'kgo.ensureLen.func1'
     """
-    last = frame.rpartition("/")[2].replace(".*", ".")
-    parts = last.split(".")
-    return last if "(" in last or ":" in last else ".".join(parts[-2:])
+    last = _TYPE_PARAMETERS.sub("", frame).rpartition("/")[2]
+    if "(" in last or ":" in last or "/" in frame:
+        return last
+    return ".".join(last.split(".")[-2:])

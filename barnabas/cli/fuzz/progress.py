@@ -33,8 +33,16 @@ from barnabas.fuzz.database.findings import Finding, Findings, StoredCampaign, f
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted
 from barnabas.fuzz.engine.stats import Cell, Detection
+from barnabas.fuzz.observations.case_labels import recipe_labels
 from barnabas.fuzz.oracles.oracle import alone, case_label
-from barnabas.fuzz.report.cause import Group, count_unshrunk, groups
+from barnabas.fuzz.report.cause import (
+    Cause,
+    Group,
+    cause_of,
+    count_unshrunk,
+    groups,
+    observed_cause,
+)
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
 from barnabas.fuzz.report.summary import no_feedback
 from barnabas.fuzz.report.title import heading, upon
@@ -47,6 +55,9 @@ WIDTH = 150
 
 TITLE = 120
 """Characters of a finding's title."""
+
+LISTED = 3
+"""Findings of a cause that are listed at the end of a run."""
 
 
 @dataclass(slots=True)
@@ -61,6 +72,8 @@ class CampaignProgress:
     stored: StoredCampaign | None = None
     cells: set[Cell] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    causes: set[Cause] = field(default_factory=set)
+    """The causes of findings so far: only the first finding of each is printed."""
     shared: set[str] = field(default_factory=set)
     """Findings that no single case has shown; the first case that does is printed, too, and stored."""
     first: int = 0
@@ -85,6 +98,7 @@ class CampaignProgress:
         self.cells = set(self.findings.coverage(stored.id))
         earlier_findings = self.findings.findings(stored.id)
         self.named = {each.name for each in earlier_findings}
+        self.causes = {cause_of(each) for each in earlier_findings}
         self.to_shrink = count_unshrunk(earlier_findings) > 0
         self.shared = {
             each.name for each in earlier_findings if not alone(each.oracle, each.observation)
@@ -112,12 +126,15 @@ class CampaignProgress:
         """Count cases that were run and stored, and print new findings."""
         self.cells |= event.stats.coverage.keys()
         for new_finding in sorted(event.stats.findings.values(), key=lambda each: each.case):
-            name = finding_name((new_finding.verdict.oracle, new_finding.verdict.behaviour))
+            name = finding_name(new_finding.key)
             whole = alone(new_finding.verdict.oracle, new_finding.observation)
             better = whole and name in self.shared and not self.as_json
-            if name not in self.named or better:
+            root_cause = _cause(new_finding)
+            new = name not in self.named and (self.as_json or root_cause not in self.causes)
+            if new or better:
                 self._found(name, new_finding)
                 self.to_shrink = True
+            self.causes.add(root_cause)
             self.named.add(name)
             (self.shared.discard if whole else self.shared.add)(name)
         self.progress.update(self.task, completed=event.end, said=self._said(event.end))
@@ -147,8 +164,13 @@ class CampaignProgress:
             did = f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s"
         in_all = f"{plural(self.stored.done, 'case')} in all: " if self.first and ran else ""
         two_cells = ", two in some cases" if len(self.cells) > self.stored.done else ""
+        causes = groups(campaign_findings)
+        of_causes = (
+            f" of {plural(len(causes), 'cause')}" if len(causes) < len(campaign_findings) else ""
+        )
         self.output.note(
-            f"{did}; {in_all}{self._coverage()}{two_cells}; {plural(len(campaign_findings), 'finding')}"
+            f"{did}; {in_all}{self._coverage()}{two_cells}; "
+            f"{plural(len(campaign_findings), 'finding')}{of_causes}"
         )
         remaining = count_unshrunk(campaign_findings)
         if remaining:
@@ -168,7 +190,7 @@ class CampaignProgress:
             "over", **self._numbers(self.stored.done), set_aside=aside, not_shrunk=remaining,
             seconds=round(seconds, 3), ran=ran, database=str(database),
         )  # fmt: skip
-        for group in groups(campaign_findings) if not self.as_json else ():
+        for group in causes if not self.as_json else ():
             self._group(group, database)
 
     def _group(self, group: Group, database: Path) -> None:
@@ -178,8 +200,10 @@ class CampaignProgress:
             lines = [_named(first, heading(group)), f"  {made_of(first.best)}"]
         else:
             counts = f"{plural(len(group.findings), 'finding')}, {plural(group.cases, 'case')}"
-            lines = [f"{shorten(heading(group), TITLE)} ({counts})"]
-            lines += [f"  {_named(each, upon(each.best))}" for each in group.findings]
+            lines = [f"{group.severity}: {shorten(heading(group), TITLE)} ({counts})"]
+            lines += [f"  {_named(each, upon(each.best))}" for each in group.findings[:LISTED]]
+            more = len(group.findings) - LISTED
+            lines += [f"  {more} more: barnabas fuzz report"] if more > 0 else []
         for line in (*lines, f"  {command(first, database)}"):
             self.output.note(f"  {line}")
 
@@ -234,6 +258,13 @@ class CampaignProgress:
     def _event(self, event: str, **values: Any) -> None:
         if self.as_json:
             self.output.raw(compact({"event": event, **values}))
+
+
+def _cause(detection: Detection) -> Cause:
+    """Return the cause of a detection by itself."""
+    verdict, observation = detection.verdict, detection.observation
+    labels = recipe_labels(observation.case.recipe)
+    return observed_cause(verdict.oracle, verdict.behaviour, observation, labels)
 
 
 def _named(finding: Finding, text: str) -> str:

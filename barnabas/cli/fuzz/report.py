@@ -60,6 +60,7 @@ def _document(summary: Summary) -> dict[str, object]:
             {
                 **group.cause._asdict(),
                 "title": heading(group),
+                "severity": group.severity,
                 "cases": group.cases,
                 "findings": [
                     {

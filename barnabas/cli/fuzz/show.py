@@ -11,7 +11,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import finding_by_name, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.report.cause import cause, groups, representative
+from barnabas.fuzz.report.cause import cause_of, groups, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.title import title
 from barnabas.trouble import COULD_NOT_RUN, FINE, os_errors
@@ -49,7 +49,7 @@ def _document(finding: Finding, target: str) -> dict[str, object]:
         "behaviour": finding.behaviour,
         "what": finding.what,
         "title": title(finding),
-        "cause": cause(finding.oracle, finding.behaviour)._asdict(),
+        "cause": cause_of(finding)._asdict(),
         "cases": finding.cases,
         "first_case": finding.first_case,
         "recipe": _plain(recipe_json(finding.recipe)),

@@ -15,6 +15,7 @@ from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.engine.replay import fires_on, replay, size_by
 from barnabas.fuzz.engine.stats import Behaviour, Detection
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observations.case_labels import recipe_labels
 from barnabas.fuzz.oracles.oracle import Oracle
 from barnabas.fuzz.report.cause import groups, representative
 from barnabas.fuzz.shrinking.search import shrink
@@ -79,7 +80,11 @@ def make_smaller(
             smaller, observed = _smaller(finding, target, oracles, runs, over, anew)
             # store an unchanged recipe, too, or each continued run would try to shrink it again
             findings.smaller(finding, smaller, observed)
-            others = [each for each in group.findings if each is not finding and each.to_shrink]
+            others = [
+                each
+                for each in group.findings
+                if each is not finding and each.to_shrink and _same_field(each, finding)
+            ]
             if others and smaller != finding.recipe and not over():
                 for other, other_observation in _shown_by(smaller, others, target, oracles, over):
                     findings.smaller(other, smaller, other_observation)
@@ -90,6 +95,11 @@ def make_smaller(
 
 def _over(deadline: float) -> Callable[[], bool]:
     return lambda: time.monotonic() >= deadline
+
+
+def _same_field(first: Finding, second: Finding) -> bool:
+    """Return whether two findings are of one field: those of others each keep their own case."""
+    return recipe_labels(first.recipe) == recipe_labels(second.recipe)
 
 
 def _behaviour(finding: Finding) -> Behaviour:

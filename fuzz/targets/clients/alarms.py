@@ -6,7 +6,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.observations.case_labels import api_and_change, last_change
+from barnabas.fuzz.observations.case_labels import api_and_change, api_and_field, last_change
 from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
 
 AlarmKind = tuple[str, ...]
@@ -58,9 +58,9 @@ def _unsure(observation: Observation) -> bool:
 
 def waiting(case: Case) -> AlarmKind:
     """Return the kind of alarm of a client that waits without end."""
-    return "hung", *api_and_change(case)
+    return "hung", *api_and_field(case)
 
 
 def spinning(case: Case) -> AlarmKind:
     """Return the kind of alarm of a client that computes without end."""
-    return SPINS, *api_and_change(case)
+    return SPINS, *api_and_field(case)

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.lines import Lines, Unit
 from barnabas.fuzz.database.findings import Findings, FindingsError, StoredCampaign
 from barnabas.fuzz.engine.energy import MOST, of_fields
 from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
+from barnabas.fuzz.oracles.oracle import Verdict
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
@@ -146,6 +147,21 @@ def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
         findings.smaller(row, Recipe(SEEDS[0], ()))
         seen.append((row.first_case, row.cases, row.smaller is None))
     assert seen == [(3, 1, True), (3, 2, False), (7, 3, True), (7, 4, False)]
+
+
+@pytest.mark.parametrize(("oracle", "kept_cases"), [("logged", 2), ("closing", 1)])
+def test_one_case_is_kept_for_each_field_where_a_behaviour_is_frames(
+    findings: Findings, kept: StoredCampaign, oracle: str, kept_cases: int
+) -> None:
+    stats, verdict = Stats(), Verdict(oracle, "no", ("java.lang.Error", "kafka.A.f"))
+    for number, path in enumerate(("topics[0].name", "topics[1].name", "topics.count")):
+        case = FakeMaker("s").case(number)
+        recipe = Recipe(SEEDS[0], (Change("nulls", path, 1),))
+        seen = Observation(case._replace(recipe=recipe))
+        stats.add(Judged(seen, frozenset(), (verdict,)))
+    kept.keep(stats, 3, 0)
+    assert len(findings.findings()) == kept_cases
+    assert sum(finding.cases for finding in findings.findings()) == 3
 
 
 FILE = Unit("p", "f", False)

@@ -77,11 +77,11 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "a client that waits": (
         "client-hung", of_client(probe=LATE, facts=CONFIRMED),
         ("the client hangs and waits: a session had not ended after 4 s", "Fetch", "waits",
-         "counts _tags.count")),
+         "_tags.count")),
     "a client that computes": (
         "client-hung", of_client(probe=LATE, facts={**CONFIRMED, SPINS: True}),
         ("the client hangs and computes: a session had not ended after 4 s", "Fetch", "computes",
-         "counts _tags.count")),
+         "_tags.count")),
 }  # fmt: skip
 """What it is -> (the oracle, the observation, the one verdict: words, and what tells it from others)."""
 

@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.report.cause import cause, count_unshrunk, groups, representative
+from barnabas.fuzz.report.cause import READING, Cause, cause, count_unshrunk, groups, representative
 from barnabas.fuzz.report.title import heading, title, upon
 
 READ = ("kafka.A.read", "kafka.B.handle")
@@ -32,13 +32,13 @@ FINDING = Finding(
     ],
 )
 def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...]) -> None:
-    assert cause(oracle, behaviour) == ("java.lang.Error", "kafka.A.read", "")
+    assert cause(oracle, behaviour) == Cause("java.lang.Error", "kafka.A.read", "")
 
 
 @pytest.mark.parametrize(
     ("oracle", "behaviour", "expected"),
     [
-        ("client-died", ("assertion: p", "rd_calloc"), ("assertion: p", "rd_calloc", "")),
+        ("client-died", ("assertion: p", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
         ("client-raised", ("struct.error", "a/record.py:read"), ("struct.error", "a/record.py:read", "")),
         ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), ("assert: x", "rd_a", "")),
         ("died", ("exit code 2",), ("exit code 2", "", "died")),
@@ -49,7 +49,8 @@ def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...
          ("java.lang.OutOfMemoryError", "", "fatal")),
         ("undocumented", ("KeyError", "fetch.py:read", "base.py:get"), ("KeyError", "fetch.py:read", "")),
         ("client-memory", ("lengths key.length",), ("", "", "client-memory")),
-        ("server_error", ("Metadata", "topics.error_code"), ("Metadata", "", "server_error")),
+        ("server_error", ("Metadata", "topics.error_code"),
+         ("Metadata, topics.error_code", "", "server_error")),
         ("closing", ("Fetch", "answered", "topics.name", "null # times"),
          ("answered", "null # times", "closing")),
         ("evil", ("<script>",), ("<script>", "", "evil")),
@@ -59,7 +60,100 @@ def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...
 def test_what_is_known_of_others(
     oracle: str, behaviour: tuple[str, ...], expected: tuple[str, str, str]
 ) -> None:
-    assert cause(oracle, behaviour) == expected
+    assert cause(oracle, behaviour) == Cause(*expected)
+
+
+FETCHED = ("Fetch", "response", "key.length")
+
+
+@pytest.mark.parametrize(
+    ("oracle", "behaviour", "expected"),
+    [
+        # helpers alone name nothing: the message and the field do
+        ("client-died", ("assertion: p", "rd_calloc"),
+         ("assertion: p", "rd_calloc", "", "Fetch key.length")),
+        ("client-died", ("signal SIGSEGV", "Fetch", "key.length"),
+         ("signal SIGSEGV", "", "client-died", "Fetch key.length")),
+        ("fatal", ("java.lang.OutOfMemoryError", "no stack", "Fetch", "lengths key.length"),
+         ("java.lang.OutOfMemoryError", "", "fatal", "Fetch key.length")),
+        ("client-memory", ("lengths key.length",), ("", "", "client-memory", "key.length")),
+        # who calls a helper names the bug
+        ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
+        ("logged", ("java.io.EOFException", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
+         (READING, "kafka.A.f", "")),
+        ("logged", ("java.lang.NullPointerException", "org.apache.kafka.common.utils.Utils.read",
+                    "kafka.A.f"),
+         ("java.lang.NullPointerException", "kafka.A.f", "")),
+        ("fatal", ("java.lang.Error", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
+         ("java.lang.Error", "kafka.A.f", "")),
+    ],
+)  # fmt: skip
+def test_helpers_name_no_cause(
+    oracle: str, behaviour: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert cause(oracle, behaviour, FETCHED) == Cause(*expected)
+
+
+def hanging(name: str, field: str, *stack: str) -> Finding:
+    """Return a finding of a client that computes without end."""
+    calls = "\n".join(f"a/k.{function}()" for function in stack)
+    dump = f"goroutine 1 [select]:\na/k.wait()\n\ngoroutine 7 [runnable]:\n{calls}\n"
+    recipe = RECIPE._replace(changes=(Change("counts", field, 1),))
+    facts = ("spins", True), ("stack", dump if stack else "")
+    seen = replace(FINDING.observation, facts=facts)
+    behaviour = ("Metadata", "computes", field)
+    return replace(
+        FINDING,
+        name=name,
+        oracle="client-hung",
+        behaviour=behaviour,
+        recipe=recipe,
+        observation=seen,
+    )
+
+
+def test_hangs_in_one_loop_are_one_group_whatever_the_loop_was_calling() -> None:
+    hangs = [
+        hanging("a", "_tags.count", "readTags", "readFetch"),
+        hanging("b", "size", "set", "readTags", "readProduce"),
+        hanging("c", "_tags.count", "readTags", "readVote"),
+        hanging("d", "_tags.count"),  # no stack: the same field hangs in that loop
+        hanging("e", "topics.count", "readTopics", "readFetch"),
+        hanging("f", "name"),
+    ]
+    assert [(group.cause.frame, len(group.findings)) for group in groups(hangs)] == [
+        ("a/k.readTags", 4),
+        ("a/k.readTopics", 1),
+        ("", 1),
+    ]
+    assert [heading(group) for group in groups(hangs)] == [
+        "the client hangs and computes in k.readTags",
+        "the client hangs and computes in k.readTopics",
+        "the client hangs and computes (name)",
+    ]
+
+
+def test_an_error_code_without_a_stack_is_of_the_cause_that_has_one() -> None:
+    path = ("Produce", "responses.error_code")
+    logged = replace(FINDING, name="a", cases=3)
+    coded = replace(FINDING, name="b", oracle="server_error", behaviour=(*path, *FINDING.behaviour))
+    bare = replace(coded, name="c", behaviour=path)
+    other = replace(coded, name="d", behaviour=("Fetch", "error_code"))
+    first, second = groups([logged, coded, bare, other])
+    assert [finding.name for finding in first.findings] == ["b", "c", "a"]
+    assert (first.severity, first.cases) == ("undocumented error", 4)
+    assert [finding.name for finding in second.findings] == ["d"]
+
+
+def test_errors_that_helpers_raise_are_one_group_with_their_caller() -> None:
+    stream = "org.apache.kafka.common.utils.ChunkedBytesStream.fill"
+    errors = ("java.io.IOException", "java.util.zip.ZipException", "java.io.EOFException")
+    findings = [
+        replace(FINDING, name=error, behaviour=(error, stream, "kafka.A.f")) for error in errors
+    ]
+    (group,) = groups(findings)
+    assert heading(group) == "A.f lets out IOException, ZipException and 1 more"
+    assert title(findings[1]).startswith("A.f throws ZipException on ")
 
 
 def test_one_of_a_group_is_made_smaller_for_all() -> None:
@@ -81,7 +175,7 @@ def test_one_of_a_group_is_made_smaller_for_all() -> None:
 def test_the_gravest_come_first() -> None:
     closing = replace(FINDING, name="b", oracle="closing", behaviour=("Fetch", "closed"))
     died = replace(FINDING, name="c", oracle="died", behaviour=("exit code 2",))
-    assert [group.findings[0].name for group in groups([closing, FINDING, died])] == ["c", "a", "b"]
+    assert [group.findings[0].name for group in groups([closing, FINDING, died])] == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -109,15 +203,16 @@ def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
         ("client-died", ("panic: runtime error: out of range", "github.com/a/b.(*C).read"),
          "b.(*C).read panics (out of range)"),
         ("client-died", ("fatal error: out of memory", "github.com/a/b.read"), "b.read runs out of memory"),
-        ("client-died", ("assertion: p", "rd_calloc"), "rd_calloc fails an assertion (p)"),
-        ("client-died", ("assert: len > N", "rd_kafka_buf"), "rd_kafka_buf fails an assertion (len > N)"),
+        ("client-died", ("panic: x", "github.com/a/b.decode[...]"), "b.decode panics (x)"),
+        ("client-died", ("assertion: p", "rd_kafka_q"), "rd_kafka_q fails an assertion (p)"),
+        ("client-died", ("assert: len > N", "rd_kafka_q"), "rd_kafka_q fails an assertion (len > N)"),
         ("client-died", ("no queue left", "rd_kafka_q"), "rd_kafka_q dies (no queue left)"),
         ("client-raised", ("struct.error", "lib/record.py:read"), "record.py:read raises struct.error"),
         ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), "rd_a fails an assertion (x)"),
         ("client-died", ("signal SIGSEGV", "Fetch", "x"), "the client dies of signal SIGSEGV"),
         ("died", ("exit code 3",), "the broker dies of exit code 3"),
         ("logged", ("java.lang.Error", "org.apache.kafka.common.*Request.<init>"),
-         "Request.<init> throws Error"),
+         "*Request.<init> throws Error"),
         ("undocumented", ("KeyError", "fetch.py:read"), "fetch.py:read raises KeyError"),
         ("undocumented", ("KeyError",), "what was said"),
     ],
@@ -126,7 +221,7 @@ def test_who_did_what(oracle: str, behaviour: tuple[str, ...], said: str) -> Non
     finding = replace(FINDING, oracle=oracle, behaviour=behaviour, what="what was said")
     well_formed = "a well-formed Metadata v1 request"
     assert title(finding) in (f"{said} on {well_formed}", f"{said} ({well_formed})")
-    assert heading(groups([finding])[0]) == said
+    assert heading(groups([finding])[0]).removesuffix(" (Metadata)") == said
 
 
 @pytest.mark.parametrize(

@@ -96,11 +96,11 @@ def test_of_those_of_one_cause_one_is_shrunk_and_its_case_is_that_of_others_that
     tmp_path: Path,
 ) -> None:
     told, found, _ = shrunk(tmp_path)
-    assert told.shrunk == ["logged", "responses"]
+    assert told.shrunk == ["responses", "server_error"]
     assert told.notes == ["shrinking 2 findings: at most 30 s each"]
     assert found["logged"].smaller is not None
     assert found["logged"].smaller.changes == ()
-    assert found["server_error"].smaller == found["logged"].smaller
+    assert found["logged"].smaller == found["server_error"].smaller
     assert found["closing"].smaller is None, "it is not shown any more"
 
 

@@ -88,7 +88,7 @@ def test_hangs_of_one_kind_are_confirmed_once(word: bytes) -> None:
     cases = [case_of(number, word, kind) for number, kind in enumerate(kinds)]
     with own_target(kind=Counting, limits=QUICK, side_by_side=4) as target:
         found = list(target.run(cases))
-    assert target.again == 2
+    assert target.again == 1  # of one API and field, whatever the mutator
     assert [len(list(CLIENT_HUNG.judge(one))) for one in found] == [1] * len(kinds)
 
 

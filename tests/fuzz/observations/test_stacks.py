@@ -1,0 +1,80 @@
+"""Frames of stacks: those that name a bug, in logs of Java, panics of Go and dumps of clients that hang."""
+
+from __future__ import annotations
+
+from barnabas.fuzz.observations.crashes import find_crash, hang_frames
+from barnabas.fuzz.observations.java_stacks import exceptions_in
+
+UTILS = "org.apache.kafka.common.utils.ChunkedBytesStream"
+CAUSED = f"""\
+[handler-1] ERROR kafka.server.ReplicaManager - [ReplicaManager broker=1] Error processing append
+org.apache.kafka.common.KafkaException: Failed to decompress record stream
+\tat kafka.Batch.readNext(Batch.java:1)
+\tat java.base/java.util.Iterator.next(Iterator.java:1)
+\tat kafka.Validator.validate(Validator.java:1)
+Caused by: java.io.EOFException
+\tat java.base/java.io.DataInputStream.readFully(DataInputStream.java:1)
+\tat {UTILS}.fill(ChunkedBytesStream.java:1)
+\tat {UTILS}.read(ChunkedBytesStream.java:1)
+\t... 2 more"""
+
+
+def test_frames_that_a_cause_shares_with_its_exception_are_its_own_too() -> None:
+    outer, root = exceptions_in(CAUSED)
+    assert outer.frames == ("kafka.Batch.readNext", "kafka.Validator.validate")
+    assert root.frames == (f"{UTILS}.fill", "kafka.Validator.validate"), (
+        "one helper, then who calls it"
+    )
+
+
+def test_digits_of_classes_stay() -> None:
+    log = (
+        "[x] ERROR a - b\njava.lang.Error: no\n"
+        "\tat kafka.Lz4BlockInputStream.read(A:1)\n\tat kafka.A$$Lambda$14.f(A:1)\n"
+        "\tat org.apache.kafka.common.requests.ProduceRequest.partitionSizes(A:1)"
+    )
+    assert exceptions_in(log)[0].frames == (
+        "kafka.Lz4BlockInputStream.read",
+        "kafka.A.f",
+        "org.apache.kafka.common.requests.ProduceRequest.partitionSizes",
+    )
+
+
+def test_a_panic_in_a_reader_has_who_called_it() -> None:
+    panic = (
+        "panic: slice bounds out of range\n\ngoroutine 7 [running]:\n"
+        "github.com/a/kbin.(*Reader).Span(0x1)\n\t/b.go:3 +0x1\n"
+        "github.com/a/kbin.(*Reader).String(0x1)\n\t/b.go:9 +0x1\n"
+        "github.com/a/kmsg.(*FetchResponse).readFrom(0x1)\n\t/c.go:3 +0x1\n"
+    )
+    crash = find_crash(panic)
+    assert crash is not None
+    assert crash.frames == (
+        "github.com/a/kbin.(*Reader).Span",
+        "github.com/a/kmsg.(*FetchResponse).readFrom",
+    )
+
+
+FAULTHANDLER = """\
+Thread 0x00007f01 (most recent call first):
+  File "/usr/lib/python3.11/selectors.py", line 468 in select
+
+Current thread 0x00007f02 (most recent call first):
+  File "/v/lib/python3.11/site-packages/kafka/consumer/fetcher.py", line 7 in _parse
+  File "/v/lib/python3.11/site-packages/kafka/consumer/group.py", line 9 in poll
+  File "/x/programs/with_kafka_python.py", line 1 in consume
+"""
+
+
+def test_a_hang_in_python_has_the_librarys_frames() -> None:
+    frames = ("kafka/consumer/fetcher.py:_parse", "kafka/consumer/group.py:poll")
+    assert hang_frames(FAULTHANDLER, computes=True) == frames
+    assert hang_frames("waits for [ 'TCPSocketWrap' ]", computes=False) == ()
+
+
+def test_a_goroutine_whose_stack_is_unavailable_has_no_frames() -> None:
+    dump = (
+        "goroutine 1 [select]:\na/k.wait()\n\ngoroutine 7 [running]:\n"
+        "\tgoroutine running on other thread; stack unavailable\ncreated by a/k.start in goroutine 1\n"
+    )
+    assert hang_frames(dump, computes=True) == ()
