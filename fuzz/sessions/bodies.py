@@ -5,14 +5,22 @@ A stand-in of the same size takes the place of each live value.
 
 from __future__ import annotations
 
+import base64
 import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.generators.containers import names, packing
+from barnabas.fuzz.sessions.live_values import Values
 from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
 from barnabas.peers.replay.versions import prune
 from barnabas.specs import keys
+from barnabas.specs.embedded.messages.consumer_protocol import ConsumerProtocolSubscription
+from barnabas.specs.embedded.messages.sticky_assignors import (
+    CooperativeStickyAssignorUserData,
+    StickyAssignorUserData,
+)
+from barnabas.specs.message import Message
 from barnabas.specs.records import build
 from barnabas.specs.records.record import Record
 from barnabas.specs.registry import api
@@ -22,6 +30,13 @@ TRANSACTIONAL_ID: Final = Stage({}).transactional_id
 MEMBER_ID: Final = f"{CLIENT_ID}-{uuid.UUID(int=0)}"
 """Has the length of the ids that brokers make: the client id, a hyphen, a UUID."""
 
+
+def member_uuid(number: int) -> str:
+    """Return a member id as Kafka's newer groups have it: a UUID in base64 (KIP-848, KIP-932)."""
+    return base64.urlsafe_b64encode(uuid.UUID(int=1 << 96 | number).bytes).decode().rstrip("=")
+
+
+MEMBER_UUID: Final = member_uuid(0)
 TOPIC_ID: Final = uuid.UUID("5eed0000-0000-4000-8000-0000000000ff")
 TIME_MS: Final = 1_500_000_000_000
 
@@ -31,6 +46,37 @@ SUBSCRIPTION: Final = (
 """ConsumerProtocolSubscription v0 of one topic; no user data follows."""
 _SUBSCRIBED: Final = SUBSCRIPTION + b"\xff\xff\xff\xff"
 _ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
+
+
+def subscription(version: int, assignor: str) -> bytes:
+    """Return a member's metadata in a version of the consumer protocol, as an assignor writes it.
+
+    It owns the topic's first partition, and a sticky assignor also keeps that in its user data.
+    """
+    owned = [{"topic": TOPIC, "partitions": [0]}]
+    user_data = None
+    if assignor == "sticky":
+        user_data = _written(
+            StickyAssignorUserData, 1, {"previous_assignment": owned, "generation": 1}
+        )
+    elif assignor == "cooperative-sticky":
+        user_data = _written(CooperativeStickyAssignorUserData, 0, {"generation": 1})
+    values = {
+        "topics": [TOPIC],
+        "user_data": user_data,
+        "owned_partitions": owned,
+        "generation_id": 1,
+        "rack_id": "rack-1",
+    }
+    return version.to_bytes(2, "big") + _written(ConsumerProtocolSubscription, version, values)
+
+
+def _written(message: Message, version: int, values: Mapping[str, Any]) -> bytes:
+    codec = message.codec(version)
+    return codec.encode(codec.layout.fitted(dict(values)))
+
+
+_NOTHING_LIVE: Final[Values] = {}
 
 
 def records(version: int = 11, container: str = "none", **producer: Any) -> bytes:
@@ -64,15 +110,19 @@ def produce(
     transactional: bool = False,
     idempotent: bool = False,
     container: str = "none",
+    live: Values = _NOTHING_LIVE,
 ) -> Mapping[str, Any]:
-    """Return the body of a Produce request."""
+    """Return the body of a Produce request. live: values that take the place of stand-ins."""
     producer: dict[str, Any] = {}
     if transactional or idempotent:
-        producer = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
+        names = ("producer_id", "producer_epoch", "base_sequence")
+        producer = {name: live.get(name, 0) for name in names}
     data = records(version, container, **producer, is_transactional=transactional)
-    topics = [{**_TOPIC, "partition_data": [{"index": 0, "records": data}]}]
-    named = TRANSACTIONAL_ID if transactional else None
-    request = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)
+    topic = {**_TOPIC, "partition_data": [{"index": 0, "records": data}]}
+    if isinstance(topic_id := live.get("topic_id"), bytes):
+        topic["topic_id"] = uuid.UUID(bytes=topic_id)
+    named = live.get("transactional_id", TRANSACTIONAL_ID) if transactional else None
+    request = body(keys.PRODUCE, version, transactional_id=named, topic_data=[topic])
     assert request is not None  # noqa: S101
     return request
 
@@ -101,6 +151,23 @@ _SHARED: Final = {
         }
     ],
 }
+
+TOPOLOGY: Final = {
+    "epoch": 1,
+    "subtopologies": [
+        {
+            "subtopology_id": "0",
+            "source_topics": [TOPIC],
+            "source_topic_regex": [],
+            "state_changelog_topics": [],
+            "repartition_sink_topics": [],
+            "repartition_source_topics": [],
+            "copartition_groups": [],
+        }
+    ],
+}
+"""The topology of a streams group: one subtopology that reads the topic and keeps no state (KIP-1071)."""
+_TASKS: Final[dict[str, Any]] = {"active_tasks": [], "standby_tasks": [], "warmup_tasks": []}
 
 _BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
     keys.API_VERSIONS: {"client_software_name": CLIENT_ID, "client_software_version": "1.0"},
@@ -214,4 +281,19 @@ _BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
         "share_session_epoch": 0,
         "topics": [_SHARED],
     },
+    keys.STREAMS_GROUP_HEARTBEAT: {
+        **_WHOLE_MEMBER,
+        "endpoint_information_epoch": 0,
+        "rebalance_timeout_ms": 10000,
+        "topology": TOPOLOGY,
+        **_TASKS,
+        "process_id": "fuzz-process",
+        "user_endpoint": {"host": "127.0.0.1", "port": 9092},
+        "client_tags": [{"key": "zone", "value": "a"}],
+    },
+    keys.STREAMS_GROUP_DESCRIBE: {"group_ids": [GROUP_ID]},
+    keys.DESCRIBE_CONFIGS: {"include_synonyms": True, "include_documentation": False},
+    keys.ALTER_CONFIGS: {},
+    keys.INCREMENTAL_ALTER_CONFIGS: {},
+    keys.LIST_CONFIG_RESOURCES: {},
 }

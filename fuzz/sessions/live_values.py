@@ -13,13 +13,17 @@ from barnabas.fuzz.cases.case import Case
 LIVE: Final = frozenset(
     (
         "base_sequence",
+        "fetch_offset",
+        "first_offset",
         "generation_id",
         "generation_id_or_member_epoch",
         "group_id",
+        "last_offset",
         "member_epoch",
         "member_id",
         "producer_epoch",
         "producer_id",
+        "resource_name",
         "session_epoch",
         "session_id",
         "share_session_epoch",

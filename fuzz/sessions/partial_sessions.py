@@ -16,7 +16,7 @@ from barnabas.specs.registry import NAMES, api
 WITHOUT: Final = " without "
 """Separates a session's name from the APIs that it leaves out, in a recipe."""
 
-_MOST: Final = 32
+_MOST: Final = 256
 """Steps of a session that are counted."""
 
 

@@ -14,23 +14,32 @@ CLIENTS: Final = 3
 """The newest version of AddPartitionsToTxn for clients; later ones are for brokers (KIP-890)."""
 
 
-def _new_id(stage: Stage, transactional_id: str | None) -> Step:
-    """Request a producer id and its epoch."""
-    response = yield from send_request(
-        stage,
-        keys.INIT_PRODUCER_ID,
-        4,
-        transactional_id=transactional_id,
-        producer_id=-1,
-        producer_epoch=-1,
-    )
+CONCURRENT_TRANSACTIONS: Final = 51
+TRIES: Final = 200
+"""Requests for an id, each of which is answered within a millisecond: a transaction ends in several."""
+
+
+def new_id(stage: Stage, transactional_id: str | None) -> Step:
+    """Request a producer id and its epoch, and return them; try again while a transaction ends."""
+    for tries in range(TRIES):
+        response = yield from send_request(
+            stage,
+            keys.INIT_PRODUCER_ID,
+            4,
+            fine=(0, CONCURRENT_TRANSACTIONS) if tries + 1 < TRIES else (0,),
+            transactional_id=transactional_id,
+            producer_id=-1,
+            producer_epoch=-1,
+        )
+        if response["error_code"] != CONCURRENT_TRANSACTIONS:
+            break
     return {"producer_id": response["producer_id"], "producer_epoch": response["producer_epoch"]}
 
 
 def _begin(stage: Stage) -> Steps:
     """Get a producer id; the next batch begins its first sequence."""
     live = yield from topic(stage)
-    producer = yield from _new_id(stage, None)
+    producer = yield from new_id(stage, None)
     return {**live, **producer, "base_sequence": 0}
 
 
@@ -52,7 +61,7 @@ IDEMPOTENT: Final = Session(
 def _begin_transaction(stage: Stage) -> Steps:
     """Get a producer id, and add a partition to the transaction."""
     live = yield from topic(stage)
-    producer = yield from _new_id(stage, stage.transactional_id)
+    producer = yield from new_id(stage, stage.transactional_id)
     older = {
         f"v3_and_below_{name}": value
         for name, value in {"transactional_id": stage.transactional_id, **producer}.items()
@@ -71,7 +80,8 @@ def _begin_transaction(stage: Stage) -> Steps:
     }
 
 
-def _transactional_body(key: int, version: int) -> Mapping[str, Any] | None:
+def transactional_body(key: int, version: int) -> Mapping[str, Any] | None:
+    """Return the body of a producer's request in a transaction."""
     if key == keys.PRODUCE:
         return produce(version, transactional=version >= 3)
     return body(key, version)
@@ -94,5 +104,5 @@ TRANSACTION: Final = Session(
     ),
     1,
     _begin_transaction,
-    _transactional_body,
+    transactional_body,
 )

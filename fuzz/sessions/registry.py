@@ -8,11 +8,17 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.sessions.authentication import AUTHENTICATING
-from barnabas.fuzz.sessions.members import CONSUMING, JOINED, SHARING
+from barnabas.fuzz.sessions.configs import CONFIGURING
+from barnabas.fuzz.sessions.disorder import DISORDERED
+from barnabas.fuzz.sessions.members import CONSUMING, JOINED
 from barnabas.fuzz.sessions.partial_sessions import parts, without
 from barnabas.fuzz.sessions.producers import IDEMPOTENT, TRANSACTION
 from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
+from barnabas.fuzz.sessions.share_members import SHARING, SHARING_STATES
+from barnabas.fuzz.sessions.streams_members import STREAMING
 from barnabas.fuzz.sessions.topic_clients import FETCHING, KNOWING
+from barnabas.fuzz.sessions.transactions import TRANSACTION_STATES
+from barnabas.fuzz.sessions.two_members import TWO_MEMBERS
 from barnabas.specs import Frame, encode_frame
 from barnabas.specs.registry import api
 
@@ -23,7 +29,13 @@ SESSIONS: Final[tuple[Session, ...]] = (
     JOINED,
     CONSUMING,
     TRANSACTION,
+    *TRANSACTION_STATES,
+    *TWO_MEMBERS,
     SHARING,
+    *SHARING_STATES,
+    *STREAMING,
+    *DISORDERED,
+    CONFIGURING,
     *AUTHENTICATING,
 )
 
@@ -66,14 +78,14 @@ def seeds(
     return [
         seed
         for session in sessions
-        if not offered or all(key in offered for key in session.needs)
+        if not offered or session.possible(offered)
         for key in sorted(session.keys)
         for seed in _of(session, key, Stage(offered or {}))
     ]
 
 
 def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
-    seeds_found = []
+    seeds_found: list[Seed] = []
     seed = _bare if session.bare else _seed
     try:
         newest = stage.version(key)
@@ -84,7 +96,9 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
         oldest = max(oldest, stage.offered[key][0])
     if session.bare:  # it follows the first version of the handshake, and counts as that
         newest = oldest
-    for version in range(oldest, newest + 1):
+    for version in reversed(range(oldest, newest + 1)):
+        if session.newest_only and seeds_found:
+            break
         origin = f"session:{session.name}:{name}-{version}"
         body = session.body(key, version)
         if body is not None:
@@ -93,7 +107,7 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
             seed(key, version, other, f"{origin}:{variant}")
             for variant, other in session.others(key, version)
         ]
-    return seeds_found
+    return sorted(seeds_found, key=lambda seed: seed.version)
 
 
 def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:

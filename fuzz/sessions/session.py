@@ -85,6 +85,8 @@ class Session(NamedTuple):
         others: Further bodies, each with a name.
         before_login: Its connection does not log in first, where others must.
         bare: A case is a token without a header, which is `auth_bytes` of the body (KIP-43).
+        at_least: The oldest versions that the broker must offer, of APIs in `needs`.
+        newest_only: Cases are of the newest version of each API that `body` has, not of all versions.
     """
 
     name: str
@@ -97,3 +99,11 @@ class Session(NamedTuple):
     others: Callable[[int, int], Iterable[tuple[str, Mapping[str, Any]]]] = lambda key, version: ()
     before_login: bool = False
     bare: bool = False
+    at_least: Mapping[int, int] = {}
+    newest_only: bool = False
+
+    def possible(self, offered: Mapping[int, tuple[int, int]]) -> bool:
+        """Return whether a broker offers the APIs and versions that the session needs."""
+        return all(key in offered for key in self.needs) and all(
+            key in offered and offered[key][1] >= version for key, version in self.at_least.items()
+        )

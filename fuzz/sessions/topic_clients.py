@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.sessions.bodies import body, containers, produce
-from barnabas.fuzz.sessions.session import TOPIC, Request, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.fuzz.sessions.session import TOPIC, Request, Session, Stage, Steps, Stuck
 from barnabas.fuzz.sessions.steps import send_request, topic, topic_id
 from barnabas.specs import keys
 
@@ -27,17 +27,8 @@ def _produce(stage: Stage) -> Steps:
     """Request the topic's metadata, and produce a batch."""
     live = yield from topic(stage)
     version = stage.version(keys.PRODUCE, 11)
-    yield Request(keys.PRODUCE, version, produce_live(version, live))
+    yield Request(keys.PRODUCE, version, produce(version, live=live))
     return live
-
-
-def produce_live(version: int, live: Mapping[str, int | str | bytes]) -> Mapping[str, Any]:
-    """Return the body of a Produce request to the live topic, by name or id."""
-    request = produce(version)
-    for topic_data in request["topic_data"]:
-        if "topic_id" in topic_data:
-            topic_data["topic_id"] = topic_id(live)
-    return request
 
 
 def _body(key: int, version: int) -> Mapping[str, Any] | None:
@@ -63,22 +54,32 @@ KNOWING: Final = Session(
 )
 
 
-SESSIONS_SINCE: Final = 7
-
-
-def _begin_fetch_session(stage: Stage) -> Steps:
+def begin_fetch_session(stage: Stage) -> Steps:
     """Produce a batch, and begin a fetch session with a full Fetch."""
     live = yield from topic(stage)
     version = stage.version(keys.PRODUCE, 11)
-    yield Request(keys.PRODUCE, version, produce_live(version, live))
-    if stage.version(keys.FETCH) < SESSIONS_SINCE:
-        raise Unoffered("the broker has no fetch sessions")
-    partitions = [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}]
+    batch = produce(version, live=live)["topic_data"]
+    produced = yield from send_request(stage, keys.PRODUCE, version, topic_data=batch)
+    # earlier offsets may be gone: the records are older than the retention time
+    offset = max(
+        (
+            row["base_offset"]
+            for written in produced["responses"]
+            for row in written["partition_responses"]
+        ),
+        default=0,
+    )
+    partitions = [{"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1024}]
     topics = [{"topic": TOPIC, "topic_id": topic_id(live), "partitions": partitions}]
     begun = yield from send_request(stage, keys.FETCH, topics=topics)
     if not begun["session_id"]:
         raise Stuck("no fetch session was given")
-    return {**live, "session_id": begun["session_id"], "session_epoch": 1}
+    return {
+        **live,
+        "session_id": begun["session_id"],
+        "session_epoch": 1,
+        "fetch_offset": offset,
+    }
 
 
 def _fetch_body(key: int, version: int) -> Mapping[str, Any] | None:
@@ -91,6 +92,7 @@ FETCHING: Final = Session(
     (keys.PRODUCE, keys.FETCH),
     frozenset((keys.FETCH,)),
     1,
-    _begin_fetch_session,
+    begin_fetch_session,
     _fetch_body,
+    at_least={keys.FETCH: 7},
 )
