@@ -16,11 +16,12 @@ _REPEATED: Final = dict.fromkeys(
         keys.OFFSET_FETCH,
         keys.JOIN_GROUP,
         keys.SYNC_GROUP,
-        keys.PRODUCE,
         keys.INIT_PRODUCER_ID,
     ),
     0,
 )
+"""APIs that a session requests repeatedly. A producer may wait without end for the partition of its records, so
+Produce is not among them."""
 _FOLLOWED: Final = dict.fromkeys(
     (
         keys.METADATA,

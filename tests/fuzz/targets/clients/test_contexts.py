@@ -1,0 +1,131 @@
+"""Real clients in each context: what is valid is taken well, and skipped records show that lists are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.fuzz.bench_broker.contexts.registry import CONTEXTS
+from barnabas.fuzz.bench_broker.contexts.transactions import LOGS
+from barnabas.fuzz.bench_broker.seeds import seeds
+from barnabas.fuzz.cases.case import Case, Recipe, shape_of
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.registry import client
+from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.client import Client
+from barnabas.peers.clients.python import program
+from barnabas.specs import keys
+
+PATIENT = Limits(hung_s=60.0, starts_s=90.0)
+"""Nothing is timed here: a busy machine may take long."""
+TRIES = 5
+VALID = {context.name for context in CONTEXTS if not context.distorted}
+VISIBLE = {log.name: set(log.visible) for log in LOGS}
+MOVES = {"leader-moves", "leader-moves-named", "epoch-back"}
+"""Contexts in which a consumer without a group still reads all records."""
+ALL_RECORDS = 14
+
+Facts = Mapping[str, Any]
+
+
+def _installed(package: str, name: str) -> ClientTarget:
+    installed = Client(package, "as installed", lambda: program(Path(sys.executable), name))
+    return ClientTarget(installed, limits=PATIENT, side_by_side=2)
+
+
+def _run(target: ClientTarget, cases: Iterable[Case]) -> dict[tuple[int, str], Facts]:
+    """Run cases, and return the facts of each by its API and context; no oracle reports any."""
+    oracles = [oracle for oracle in ORACLES if "client" in oracle.roles]
+    facts: dict[tuple[int, str], Facts] = {}
+    for observation in target.run(list(cases)):
+        assert not [verdict for oracle in oracles for verdict in oracle.judge(observation)]
+        seed = observation.case.recipe.seed
+        facts[seed.key, shape_of(seed.origin)] = dict(observation.facts)
+    return facts
+
+
+def _misread(facts: Mapping[tuple[int, str], Facts], *, details: bool) -> list[tuple[int, str]]:
+    """Return the contexts of Fetch in which the consumer did not deliver what is visible.
+
+    details: the program reports each record, not just how many there are.
+    """
+    wrong = []
+    for (key, name), fact in facts.items():
+        if key != keys.FETCH or not fact["served"]:
+            continue
+        if name in VISIBLE:
+            offsets = {offset for _, offset, *_ in fact["delivered"]} if details else VISIBLE[name]
+            good = offsets == VISIBLE[name] and fact["records"] == 2 * len(VISIBLE[name])
+        else:
+            good = name not in MOVES or fact["records"] == ALL_RECORDS
+        if not good:
+            wrong.append((key, name))
+    return wrong
+
+
+def _taken_well(
+    target: ClientTarget, lacking: frozenset[str] = frozenset(), *, details: bool = True
+) -> None:
+    """Run a valid response in each context.
+
+    lacking: workloads that the library does not have. details: see `_misread`.
+    """
+    without = {context.name for context in CONTEXTS if context.workload in lacking}
+    with target:
+        newest = target.newest()
+        cases = [
+            Case(number, Recipe(seed, ()), (len(seed.frame).to_bytes(4, "big") + seed.frame,))
+            for number, seed in enumerate(seeds(newest.items()))
+            if shape_of(seed.origin) in VALID - without
+        ]
+        assert {keys.FETCH, keys.METADATA, keys.JOIN_GROUP} <= {
+            case.recipe.seed.key for case in cases
+        }
+        for _ in range(TRIES):  # a session on a busy machine may end before its last requests
+            facts = _run(target, cases)
+            again = {place for place, fact in facts.items() if not fact["served"]}
+            again.update(_misread(facts, details=details))
+            cases = [
+                case
+                for case in cases
+                if (case.recipe.seed.key, shape_of(case.recipe.seed.origin)) in again
+            ]
+            if not cases:
+                return
+        assert [case.recipe.seed.origin for case in cases] == []
+
+
+def test_kafka_python() -> None:
+    _taken_well(_installed("kafka-python", "kafka_python"), frozenset(("consumer-protocol",)))
+
+
+def test_librdkafka() -> None:
+    _taken_well(_installed("confluent-kafka", "confluent"), frozenset(("sticky",)))
+
+
+def test_aiokafka() -> None:
+    _taken_well(_installed("aiokafka", "aiokafka"), frozenset(("cooperative", "consumer-protocol")))
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(400)
+def test_java() -> None:
+    _taken_well(client("java@4.3.1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [
+        ("franz-go@1.21.4", frozenset(("consumer-protocol",))),
+        ("sarama@1.46.2", frozenset(("cooperative", "consumer-protocol"))),
+    ],
+)
+@pytest.mark.needs_go("franz-go@1.21.4", "sarama@1.46.2")
+@pytest.mark.timeout(400)
+def test_in_go(name: str, lacking: frozenset[str]) -> None:
+    _taken_well(client(name), lacking, details=False)
