@@ -24,4 +24,6 @@ case has shown to be read get energy, too (`engine/energy.py`).
 number, so an interrupted campaign continues after its last batch. Shrinking (`shrinking/`) is a greedy search
 that knows the schema, and only asks whether a recipe still fires. `observations/` reads observations: stacks,
 responses, memory.
+- `golden/` is no campaign: it writes frames for tests of any reader, and how Kafka's own classes read them
+(`barnabas spec corpus`).
 """

@@ -143,6 +143,18 @@ class JavaClient:
             for result in self.ask("decode", None, messages=messages)["read"]
         ]
 
+    def read_sets(self, record_sets: Sequence[bytes]) -> list[tuple[int, str]]:
+        """Read record sets with Kafka's classes, which check each batch.
+
+        Returns:
+            The number of records of each set, and why Kafka refuses it; "" if it does not.
+
+        Raises:
+            JavaError: The call itself failed.
+        """
+        results = self.ask("read_sets", None, sets=list(map(as_text, record_sets)))["read"]
+        return [(result["records"], result.get("refused", "")) for result in results]
+
     def ask(
         self, call: str, settings: Mapping[str, str] | None = None, **arguments: Any
     ) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any, Final
 import jpype
 
 from barnabas.peers.apache.client_admin import create_topic
-from barnabas.peers.apache.client_decoding import decode, decodes
+from barnabas.peers.apache.client_decoding import decode, decodes, read_sets
 from barnabas.peers.apache.client_values import array, new_producer, package
 from barnabas.peers.apache.java import library
 from barnabas.peers.apache.jvm import QUICK
@@ -103,6 +103,7 @@ CALLS: Final[Calls] = {
     "create_topic": create_topic,
     "decode": decode,
     "decodes": decodes,
+    "read_sets": read_sets,
     "setting_names": setting_names,
 }
 """The calls of JavaClient; other programs serve more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -143,3 +144,38 @@ def wireshark_command() -> None:
     from barnabas.specs.wireshark import script
 
     print(script(), end="")
+
+
+@spec_app.command(
+    "corpus",
+    epilog=examples(
+        "barnabas spec corpus --out corpus",
+        "barnabas spec corpus --out fetch --api Fetch --versions 12+ --format jsonl",
+        "cp -r corpus/go/FuzzRequest testdata/fuzz/",
+    ),
+)
+def corpus_command(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="A new or empty folder.")],
+    apis: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--api", metavar="API", help="Name or key of an API; repeatable; default: all."
+        ),
+    ] = None,
+    versions: Annotated[
+        str | None,
+        typer.Option(metavar="N|N-M|N+", help="Versions of each API; default: all."),
+    ] = None,
+    file_format: Annotated[
+        Literal["files", "jsonl"],
+        typer.Option("--format", help="A file for each frame, or lines of JSON."),
+    ] = "files",
+    seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal frames.")] = 1,
+) -> int:
+    """Write golden frames: valid ones with their values, malformed ones with how Kafka reads them.
+
+    For any client, broker or parser. The folder also has seeds for libFuzzer and for Go's fuzzer.
+    """
+    from barnabas.cli.specs import corpus
+
+    return corpus.write(out, apis or (), versions, file_format, seed)

@@ -48,7 +48,7 @@ def test_lines_of_golden_frames_are_those_that_to_json_and_json_make() -> None:
         tagged += '"_tags":' in line
         count += 1
     assert count > 7000
-    assert tagged > 1000
+    assert tagged > 400
 
 
 def test_records_are_decoded_if_it_is_asked_for() -> None:

@@ -12,6 +12,7 @@ import re
 import sys
 from functools import partial
 
+from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache.errors import UnavailableError
 from tests.golden.release import files
 from tests.golden.release.differences import differences
@@ -46,7 +47,8 @@ def main() -> int:
         if asked.write and _is_newest(asked.version):
             ask = partial(written_by_classes, asked.version)
             written = files.write(GOLDEN, release, asked.seed, ask)
-    except UnavailableError as problem:
+            written += files.write_malformed(GOLDEN, asked.seed)
+    except (UnavailableError, CannotRun) as problem:
         print(problem, file=sys.stderr)
         return 3
     if asked.json:

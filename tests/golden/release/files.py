@@ -8,8 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from barnabas.fuzz.cases.seeded_random import SeededRandom
+from barnabas.fuzz.golden.bodies import CASES, body
+from barnabas.fuzz.golden.corpus import all_versions, golden_corpus
+from barnabas.fuzz.golden.files import frame_line, set_line
+from barnabas.specs.kafka_json import UNKNOWN_TAGS, kafka_json
+from tests.golden.frames import golden_message
 from tests.golden.release.kafka import Release, class_of
-from tests.golden.release.values import CASES, Values, completed, fields_of
 
 FRAMES: Final = "golden-a.jsonl.gz"
 DEFINITIONS: Final = "definitions.json.gz"
@@ -26,14 +31,33 @@ def write(folder: Path, release: Release, seed: int, ask: Ask) -> int:
     path = folder / FRAMES
     kept = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     made = frames_of_cases(release, seed, _record_sets(folder), ask)
-    have = {_place(frame) for frame in made}
-    merged = [*made, *(frame for frame in kept if _place(frame) not in have)]
+    have = {_place(frame)[:-1] for frame in made}
+    merged = [*made, *(frame for frame in kept if _place(frame)[:-1] not in have)]
     merged.sort(key=_place)
     _pack(path, "".join(_line(frame) + "\n" for frame in merged))
     path = folder / DEFINITIONS
     known = json.loads(gzip.decompress(path.read_bytes()))
     _pack(path, _line(with_release(known, release.version, release.definitions)) + "\n")
     return len(made)
+
+
+def write_malformed(folder: Path, seed: int) -> int:
+    """Write the malformed frames and record sets of the golden corpus anew; gives their number."""
+    corpus = golden_corpus(seed, all_versions(), lambda _: None)
+    corpus.ask_kafka(lambda _: None)
+    frames = [
+        _line(frame_line(frame, corpus.readings[frame.name])) + "\n"
+        for frame in corpus.frames
+        if frame.values is None
+    ]
+    sets = [
+        _line(set_line(each, corpus.set_readings[each.case])) + "\n"
+        for each in corpus.sets
+        if each.batches is None
+    ]
+    _pack(folder / "malformed-frames.jsonl.gz", "".join(frames))
+    _pack(folder / "malformed-records.jsonl.gz", "".join(sets))
+    return len(frames) + len(sets)
 
 
 def newest(folder: Path) -> str:
@@ -45,25 +69,42 @@ def newest(folder: Path) -> str:
 def frames_of_cases(
     release: Release, seed: int, records: Sequence[bytes], ask: Ask
 ) -> list[dict[str, Any]]:
-    """A frame of each case of each version of each message."""
+    """A frame of each case of each version of each message that is declared here, too."""
     rows, asked = [], []
     for name, schemas in release.schemas.items():
         definition = release.definitions[name]
         direction = definition["type"]
-        defined = dict(fields_of(definition))
         api = name.removesuffix(direction.title()) if "apiKey" in definition else name
-        for number, schema in schemas["versions"].items():
-            for case in CASES:
-                chance = f"{seed} {name} {number} {case}"
-                values = Values(chance, case, int(number), schemas["defaults"], defined, records)
-                row = {"api": api, "key": definition.get("apiKey", -1), "direction": direction}
-                row |= {"version": int(number), "case": case, "flexible": schema["flexible"]}
-                rows.append(row)
-                asked.append((class_of(definition), int(number), values.structure(schema)))
+        row = {"api": api, "key": definition.get("apiKey", -1), "direction": direction}
+        for version in map(int, schemas["versions"]):
+            try:
+                layout = golden_message(row).layout(version)
+            except LookupError:
+                continue  # it is among the differences
+            for number, case in enumerate(CASES):
+                if case.unknown and not layout.flexible:
+                    continue
+                dice = SeededRandom(f"{seed} {name} {version}", number)
+                form = kafka_json(body(layout, case, dice, records), layout)
+                rows.append(
+                    row | {"version": version, "case": case.name, "flexible": layout.flexible}
+                )
+                asked.append((class_of(definition), version, form))
     return [
         row | {"hex": told["hex"], "json": completed(told["json"], given), "kafka": release.version}
         for row, told, (_, _, given) in zip(rows, ask(asked), asked, strict=True)
     ]
+
+
+def completed(said: Any, given: Any) -> Any:
+    """What a converter said of a message, with what it leaves out: unknown tags, the bytes of records."""
+    if isinstance(said, dict):
+        found = {name: completed(value, given.get(name)) for name, value in said.items()}
+        tags = {name: given[name] for name in (UNKNOWN_TAGS,) if given and name in given}
+        return found | tags
+    if isinstance(said, list):
+        return [completed(one, other) for one, other in zip(said, given, strict=True)]
+    return given if said == "" else said
 
 
 def with_release(
@@ -116,9 +157,8 @@ def _record_sets(folder: Path) -> list[bytes]:
     return [one for one in sets if 61 <= len(one) < 200 and one[16] == 2]
 
 
-def _place(frame: dict[str, Any]) -> tuple[int, str, str, int, int]:
-    case = CASES.index(frame["case"])
-    return frame["key"], frame["api"], frame["direction"], frame["version"], case
+def _place(frame: dict[str, Any]) -> tuple[int, str, str, int, str]:
+    return frame["key"], frame["api"], frame["direction"], frame["version"], frame["case"]
 
 
 def _line(value: Any) -> str:
@@ -126,5 +166,6 @@ def _line(value: Any) -> str:
 
 
 def _pack(path: Path, text: str) -> None:
-    if gzip.decompress(path.read_bytes()) != text.encode():  # another zlib packs otherwise
+    # another zlib packs otherwise
+    if not path.exists() or gzip.decompress(path.read_bytes()) != text.encode():
         path.write_bytes(gzip.compress(text.encode(), mtime=0))

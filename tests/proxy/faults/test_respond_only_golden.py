@@ -21,7 +21,7 @@ from tests.golden.frames import BY_API
 
 CODE, NOT_ATTEMPTED = 41, 55
 EMPTY: Final[Identity] = {}
-CASES: Final = ("full", "random-0", "random-1")
+CASES: Final = ("full", "unknown-tags", "random-0", "random-1")
 
 
 def requests(name: str) -> Iterator[tuple[Message, dict[str, Any]]]:
@@ -32,6 +32,9 @@ def requests(name: str) -> Iterator[tuple[Message, dict[str, Any]]]:
             key, version = frame["key"], frame["version"]
             message = Message("request", key, version, "me", 1, 1, 0, None, len(body), body)
             yield message, message.values()
+            if "key_type" in message.values():  # FindCoordinator, of a transactional id
+                message.become(message.encoded(message.values() | {"key_type": 1}), None, "")
+                yield message, message.values()
 
 
 def identities(
