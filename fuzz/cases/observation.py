@@ -21,8 +21,12 @@ WAITED: Final = "waited_ms"
 """The fact of a case whose response did not come in time: the milliseconds that it was waited for."""
 
 SET_ASIDE: Final = "set_aside"
-"""The fact of a case that was not sent: similar cases had ended the process too often, or the client did not
-ask for it."""
+"""The fact of a case that was not judged: the reason, one of the following."""
+
+ENDED_OFTEN: Final = "similar cases had ended the target too often"
+ENDED_DURING: Final = "the target ended before the case was settled, and can't be restarted"
+NOT_REQUESTED: Final = "the client did not send the request that the case answers"
+NOT_COMPARABLE: Final = "the two targets' results can't be compared"
 
 EARLIER: Final = "earlier"
 """The fact of a case that shows a problem only after others: their recipes in order, as JSON."""

@@ -56,7 +56,7 @@ CREATE TABLE shelf (                     -- shards that were finished out of tur
     campaign INTEGER NOT NULL REFERENCES campaigns, first INTEGER NOT NULL, end INTEGER NOT NULL,
     said TEXT NOT NULL,                  -- JSON: the rows of barnabas.fuzz.engine.shards
     PRIMARY KEY (campaign, first)) WITHOUT ROWID;
-CREATE TABLE aside (                     -- cases that were not sent
+CREATE TABLE aside (                     -- cases that were not sent, before reasons were stored
     campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
     mutator TEXT NOT NULL, cases INTEGER NOT NULL, first_case INTEGER NOT NULL, recipe TEXT NOT NULL,
     PRIMARY KEY (campaign, api, version, mutator)) WITHOUT ROWID;
@@ -73,6 +73,26 @@ CREATE TABLE IF NOT EXISTS as_valid (    -- of the coverage, cases that showed w
     PRIMARY KEY (campaign, api, version, field, mutator)) WITHOUT ROWID;
 """
 """Tables that may be missing. Lines are bits in base 16; `before` are those that valid messages reached."""
+
+ASIDE: Final = """
+CREATE TABLE IF NOT EXISTS set_aside (   -- cases that were not judged
+    campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
+    mutator TEXT NOT NULL, reason TEXT NOT NULL, cases INTEGER NOT NULL, first_case INTEGER NOT NULL,
+    recipe TEXT NOT NULL, PRIMARY KEY (campaign, api, version, mutator, reason)) WITHOUT ROWID
+"""
+"""A table that older databases lack."""
+
+OLD_ASIDE: Final = """
+SELECT cases, api, version, mutator, '' AS reason, first_case, recipe FROM aside
+WHERE ?1 IS NULL OR campaign = ?1 ORDER BY cases DESC, api, version, mutator
+"""
+ASIDE_WITH_REASONS: Final = """
+SELECT cases, api, version, mutator, reason, first_case, recipe FROM set_aside
+WHERE ?1 IS NULL OR campaign = ?1
+UNION ALL SELECT cases, api, version, mutator, '', first_case, recipe FROM aside
+WHERE ?1 IS NULL OR campaign = ?1 ORDER BY 1 DESC, 2, 3, 4, 5
+"""
+"""The cases of a campaign that were not judged, the most first."""
 
 
 class FindingsError(Exception):

@@ -93,14 +93,15 @@ def finding_name(key: FindingKey) -> str:
 
 
 class AsideRow(NamedTuple):
-    """Cases of one kind that were not sent, since similar ones had ended the process again and again.
+    """Cases of one kind that were not judged.
 
-    first_case: the number of the first. recipe: how it is made.
+    reason: "" in databases that have none. first_case: the number of the first. recipe: how it is made.
     """
 
     api: str
     version: int
     mutator: str
+    reason: str
     cases: int
     first_case: int
     recipe: Recipe

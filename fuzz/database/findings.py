@@ -18,7 +18,13 @@ from barnabas.fuzz.cases.json_form import (
     recipe_of,
 )
 from barnabas.fuzz.coverage.lines import Unit
-from barnabas.fuzz.database.database import Database, FindingsError, NoDatabaseError
+from barnabas.fuzz.database.database import (
+    ASIDE_WITH_REASONS,
+    OLD_ASIDE,
+    Database,
+    FindingsError,
+    NoDatabaseError,
+)
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import (
     AsideRow,
@@ -142,14 +148,11 @@ class Findings:
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
         """Return the cases that a campaign (None: all) did not send, by kind, the most first."""
         with self._database.reading() as db:
-            rows = db.execute(
-                "SELECT api, version, mutator, cases, first_case, recipe FROM aside"
-                " WHERE (?1 IS NULL OR campaign = ?1) ORDER BY cases DESC, api, version, mutator",
-                (campaign,),
-            )
+            with_reasons = self._database.has("set_aside")
+            rows = db.execute(ASIDE_WITH_REASONS if with_reasons else OLD_ASIDE, (campaign,))
             return [
-                AsideRow(api, version, mutator, cases, first, recipe_of(recipe))
-                for api, version, mutator, cases, first, recipe in rows
+                AsideRow(api, version, mutator, reason, cases, first, recipe_of(recipe))
+                for cases, api, version, mutator, reason, first, recipe in rows
             ]
 
     def smaller(self, finding: Finding, recipe: Recipe, detection: Detection | None = None) -> None:

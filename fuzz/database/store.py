@@ -9,7 +9,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json
 from barnabas.fuzz.coverage.lines import Reach
-from barnabas.fuzz.database.database import COUNTED, Database, FindingsError
+from barnabas.fuzz.database.database import ASIDE, COUNTED, Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import Reached, finding_name
 from barnabas.fuzz.engine.energy import next_energies
@@ -94,13 +94,13 @@ class StoredCampaign:
             for detection in stats.findings.values():
                 self._add(db, detection)
             db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
-            for (api, version, mutator), aside in stats.aside.items():
+            db.execute(ASIDE)
+            for kind, aside in stats.aside.items():
                 db.execute(
-                    "INSERT INTO aside VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+                    "INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
                     " SET cases = cases + excluded.cases",
-                    (self.id, api, version, mutator, aside.count, aside.case,
-                     recipe_json(aside.recipe)),
-                )  # fmt: skip
+                    (self.id, *kind, aside.count, aside.case, recipe_json(aside.recipe)),
+                )
         self.done = end
 
     def shelve(self, shard: range, rows: Sequence[tuple[str, str]]) -> None:

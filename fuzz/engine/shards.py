@@ -155,7 +155,7 @@ def _part(kind: str, values: Any) -> Stats:
             )
             return Stats(findings={detection.key: detection})
         case "aside":
-            (api, version, mutator), recipe, first, count = values
+            (api, version, mutator, *reasons), recipe, first, count = values
             aside = Aside(recipe_of(recipe), first, count)
-            return Stats(aside={(api, version, mutator): aside})
+            return Stats(aside={(api, version, mutator, "".join(reasons)): aside})
     raise ValueError(f"a row of kind {kind!r}")

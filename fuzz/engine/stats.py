@@ -113,8 +113,8 @@ class Detection:
         return self.observation.shared, self.case
 
 
-CaseKind = tuple[str, int, str]
-"""An API, a version, a mutator ("" for none)."""
+CaseKind = tuple[str, int, str, str]
+"""An API, a version, a mutator ("" for none), and the reason why cases were set aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Stats:
         if facts.get(AS_VALID) and not judged.verdicts:
             self.as_valid.update(cells(recipe))
         if facts.get(SET_ASIDE):
-            self._set_aside(_kind(recipe), Aside(recipe, judged.number))
+            self._set_aside(_kind(recipe, str(facts[SET_ASIDE])), Aside(recipe, judged.number))
             return
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
@@ -204,10 +204,10 @@ class Stats:
         self.aside[kind] = aside
 
 
-def _kind(recipe: Recipe) -> CaseKind:
+def _kind(recipe: Recipe, reason: str) -> CaseKind:
     seed = recipe.seed
     mutator = recipe.changes[-1].mutator if recipe.changes else ""
-    return NAMES.get(seed.key, str(seed.key)), seed.version, mutator
+    return NAMES.get(seed.key, str(seed.key)), seed.version, mutator, reason
 
 
 def unshown(cases: Mapping[Cell, int], as_valid: Mapping[Cell, int]) -> dict[Field, int]:

@@ -1,6 +1,6 @@
 """Root causes of findings: an error at one location in a program, whatever API, field, mutator or oracle.
 
-If no location is known, the oracle and the field must be the same.
+If no location is known, the oracle and the API must be the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.observations.case_labels import NO_STACK, recipe_labels
@@ -75,13 +76,13 @@ class Cause(NamedTuple):
         error: A class, a panic, a signal; the oracle's words if there is none.
         frame: The innermost frame of the program's own code, "" if none is known.
         oracle: The oracle; "" if both others are known.
-        field: The API and the field, or the field, where no frame tells causes apart.
+        message: The API, and whether its records are meant, where no frame tells causes apart.
     """
 
     error: str
     frame: str
     oracle: str
-    field: str = ""
+    message: str = ""
 
 
 class Group(NamedTuple):
@@ -117,25 +118,24 @@ class Group(NamedTuple):
         return [error for error, _ in counts.most_common()]
 
 
-def cause(oracle: str, behaviour: Sequence[str], labels: Sequence[str] = ()) -> Cause:
+def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
     """Return the cause of a behaviour.
 
-    labels: the API, the direction and the field of its case, for behaviours that name no location.
+    message: what was changed (`message_of`), for behaviours that name no location.
 
     >>> cause("client-died", ("panic: len out of range", "io.ReadFull", "github.com/a/b.(*C).read"))
-    Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='', field='')
+    Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='', message='')
     >>> cause("closing", ("Fetch", "closed", "java.lang.Error", "kafka.A.f", "kafka.B.g")).frame
     'kafka.A.f'
-    >>> cause("client-memory", ("nulls records.count",), ("Fetch", "response", "records.count"))
-    Cause(error='', frame='', oracle='client-memory', field='records.count')
+    >>> cause("client-memory", ("nulls records.count",), "Fetch records")
+    Cause(error='', frame='', oracle='client-memory', message='Fetch records')
     >>> cause("responses", ("Metadata", "topics"))
-    Cause(error='Metadata, topics', frame='', oracle='responses', field='')
+    Cause(error='Metadata, topics', frame='', oracle='responses', message='')
     >>> cause("silent", ("Produce", "other records", "nulls key")).error
     'other records'
     """
-    api, _, *fields = labels or ("", "")
     if oracle in PLACELESS:
-        return Cause("", "", oracle, "".join(fields))
+        return Cause("", "", oracle, message)
     if oracle == "closing" and behaviour[1:2] == ("answered",):
         return Cause("answered", behaviour[-1], oracle)
     error, frames = error_and_frames(oracle, behaviour)
@@ -145,12 +145,13 @@ def cause(oracle: str, behaviour: Sequence[str], labels: Sequence[str] = ()) -> 
         if within and oracle in _LETS_OUT and not _MISTAKE.fullmatch(error):
             return Cause(READING, frame, "")
         return Cause(error, frame, "")
-    if not frames:
-        errors = (error,) if error else behaviour[ERROR_AT.get(oracle, slice(1))]
-        signalled = error.startswith("signal ") or NO_STACK in behaviour
-        field = " ".join(filter(None, (api, *fields))) if signalled else ""
-        return Cause(", ".join(filter(None, errors)), "", oracle, field)
-    return Cause(error, frames[0], "", " ".join(filter(None, (api, *fields))))
+    if frames:
+        return Cause(error, frames[0], "", message)
+    if error:
+        labelled = not _NO_MORE.isdisjoint(behaviour)  # the labels stand for a missing stack
+        return Cause(error, "", oracle, message if labelled else "")
+    errors = behaviour[ERROR_AT.get(oracle, slice(1))]
+    return Cause(", ".join(filter(None, errors)), "", oracle)
 
 
 def error_and_frames(oracle: str, behaviour: Sequence[str]) -> tuple[str, list[str]]:
@@ -166,15 +167,28 @@ def error_and_frames(oracle: str, behaviour: Sequence[str]) -> tuple[str, list[s
 
 def cause_of(finding: Finding) -> Cause:
     """Return the cause of a finding by itself."""
-    labels = recipe_labels(finding.recipe)
-    return observed_cause(finding.oracle, finding.behaviour, finding.observation, labels)
+    return observed_cause(finding.oracle, finding.behaviour, finding.observation, finding.recipe)
+
+
+def message_of(recipe: Recipe) -> str:
+    """Return the API of a recipe, and whether it changes records.
+
+    >>> from barnabas.fuzz.cases.case import Change, Seed
+    >>> fetch = Recipe(Seed(1, 4, "response", b"", ""), ())
+    >>> recipes = (fetch._replace(changes=(Change("", path, 1),)) for path in ("a", "b.records[0].crc"))
+    >>> [message_of(recipe) for recipe in recipes]
+    ['Fetch', 'Fetch records']
+    """
+    path = recipe.changes[-1].path if recipe.changes else ""
+    api, *_ = recipe_labels(recipe)
+    return f"{api} records" if "records[" in path else api
 
 
 def observed_cause(
-    oracle: str, behaviour: Sequence[str], observation: Observation, labels: Sequence[str]
+    oracle: str, behaviour: Sequence[str], observation: Observation, recipe: Recipe
 ) -> Cause:
     """Return the cause of a behaviour; that of a hang has the frame in which the client was seen."""
-    root_cause = cause(oracle, behaviour, labels)
+    root_cause = cause(oracle, behaviour, message_of(recipe))
     if oracle != "client-hung":
         return root_cause
     return _hanging(root_cause, behaviour, own_frame(_hang_frames(observation)))
@@ -186,9 +200,9 @@ def _hang_frames(observation: Observation) -> tuple[str, ...]:
 
 
 def _hanging(root_cause: Cause, behaviour: Sequence[str], frame: str) -> Cause:
-    """Return the cause of a hang, by its frame or, without one, by its field."""
-    doing = "".join(behaviour[1:2])
-    return root_cause._replace(error=doing, frame=frame, field="" if frame else root_cause.field)
+    """Return the cause of a hang, by its frame or, without one, by its message."""
+    message = "" if frame else root_cause.message
+    return root_cause._replace(error="".join(behaviour[1:2]), frame=frame, message=message)
 
 
 def representative(group: Group) -> Finding | None:
@@ -270,9 +284,11 @@ def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
                 framed.setdefault(symptom(finding), Counter())[root_cause] += finding.cases
         framed.pop((), None)
         for root_cause in [known for known in by_cause if not known.frame]:
-            first = by_cause[root_cause][0]
-            if counts := framed.get(symptom(first)):
-                by_cause[counts.most_common(1)[0][0]] += by_cause.pop(root_cause)
+            without = by_cause.pop(root_cause)
+            for finding in without:
+                counts = framed.get(symptom(finding))
+                joined = counts.most_common(1)[0][0] if counts else root_cause
+                by_cause.setdefault(joined, []).append(finding)
 
 
 def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:

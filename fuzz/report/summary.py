@@ -142,9 +142,29 @@ class Summary:
     def _not_sent(self) -> tuple[tuple[str, str], ...]:
         if not self.aside:
             return ()
-        cases = sum(row.cases for row in self.aside)
-        some = f"{plural(cases, 'case')} of {plural(len(self.aside), 'kind')}"
-        return (("set aside", f"{some} (barnabas fuzz aside)"),)
+        return (
+            ("set aside", f"{why_aside(self.aside, self.campaign.done)} (barnabas fuzz aside)"),
+        )
+
+
+def why_aside(rows: Sequence[AsideRow], done: int) -> str:
+    """Return how many of the cases were not judged, and why.
+
+    >>> from barnabas.fuzz.cases.case import Recipe, Seed
+    >>> recipe = Recipe(Seed(3, 1, "response", b"", ""), ())
+    >>> why_aside([AsideRow("Metadata", 1, "", "the client left", 30, 7, recipe)], 120)
+    '30 of 120 cases (25%): the client left'
+    """
+    by_reason: Counter[str] = Counter()
+    for row in rows:
+        by_reason[row.reason or "the reason was not stored"] += row.cases
+    total = by_reason.total()
+    reasons = (
+        f"{reason} ({count:,})" if len(by_reason) > 1 else reason
+        for reason, count in by_reason.most_common()
+    )
+    share = f"{total:,} of {plural(done, 'case')} ({total / max(done, total):.0%})"
+    return f"{share}: {'; '.join(reasons)}"
 
 
 def no_feedback(campaign: CampaignRow, rounds: Sequence[RoundRow]) -> str:

@@ -58,17 +58,16 @@ def heading(group: Group) -> str:
     root_cause, first = group.cause, group.findings[0]
     if root_cause.error == "answered":
         return f"answered, though {root_cause.frame}"
+    message = f" ({root_cause.message})" if root_cause.message else ""
     if root_cause.oracle in ABOUT_GROUP:
         doing = f" and {root_cause.error}" if root_cause.error else ""
         location = f" in {_short(root_cause.frame)}" if root_cause.frame else ""
-        field = f" ({root_cause.field})" if root_cause.field else ""
-        return f"{ABOUT_GROUP[root_cause.oracle]}{doing}{location}{field}"
+        return f"{ABOUT_GROUP[root_cause.oracle]}{doing}{location}{message}"
     if root_cause.error == READING:
         errors = [_class_name(error) for error in group.errors]
         more = f" and {len(errors) - LISTED} more" if len(errors) > LISTED else ""
         return f"{_short(root_cause.frame)} lets out {', '.join(errors[:LISTED])}{more}"
-    field = f" ({root_cause.field})" if root_cause.field else ""
-    return f"{_happens(root_cause, first)}{field}"
+    return f"{_happens(root_cause, first)}{message}"
 
 
 def _as_raised(root_cause: Cause, finding: Finding) -> Cause:

@@ -37,9 +37,9 @@ class Batch:
             return True
         return False
 
-    def set_aside(self, indices: Iterable[int]) -> None:
+    def set_aside(self, indices: Iterable[int], reason: str) -> None:
         """Give cases that are not sent an observation with the fact SET_ASIDE."""
         self.observations |= {
-            index: (Observation(self.cases[index], facts=((SET_ASIDE, True),)), 0)
+            index: (Observation(self.cases[index], facts=((SET_ASIDE, reason),)), 0)
             for index in indices
         }

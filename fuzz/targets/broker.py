@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import COMPUTES, Observation, is_set_aside
+from barnabas.fuzz.cases.observation import (
+    COMPUTES,
+    ENDED_DURING,
+    ENDED_OFTEN,
+    Observation,
+    is_set_aside,
+)
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.requests import parse_requests
@@ -243,7 +249,8 @@ class BrokerTarget:
             if last < 0 and not batch.yielded:
                 raise
             batch.cases = batch.cases[: max(last + 1, batch.yielded)]
-            batch.set_aside(index for index in remaining if index < len(batch.cases))
+            unsettled = (index for index in remaining if index < len(batch.cases))
+            batch.set_aside(unsettled, ENDED_DURING)
             return False
         self.sender.health.begin()
         return True
@@ -257,7 +264,7 @@ class BrokerTarget:
         set_aside = {
             i for i in remaining if not alone and self._crash_counts.is_frequent(batch.cases[i])
         }
-        batch.set_aside(set_aside)
+        batch.set_aside(set_aside, ENDED_OFTEN)
         sent = [index for index in remaining if index not in set_aside]
         flow = self.sender.flow([batch.cases[index] for index in sent])
         restarts = self.restarts

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, Protocol, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import DIFFERS, SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import DIFFERS, NOT_COMPARABLE, SET_ASIDE, Observation
 from barnabas.fuzz.targets.target import Target
 
 DOUBTED: Final = 4
@@ -123,7 +123,7 @@ class PairTarget:
             if difference is not None and self._holds(mine, difference.kind):
                 yield _told(mine, difference)
             elif not self._comparing.comparable(mine, others):
-                yield replace(mine, facts=((SET_ASIDE, True),))
+                yield replace(mine, facts=((SET_ASIDE, NOT_COMPARABLE),))
             else:
                 yield mine
         for mine, others in valid:  # no case's own; reported with the last one

@@ -33,7 +33,7 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False) -> int:
     if not rows:
         output.note(f"{path}: no case was set aside")
         return FINE
-    table = plain_table("API", "version", "mutator", "cases", "first case", "mutation", "why")
+    table = plain_table("API", "version", "mutator", "cases", "first case", "mutation", "reason")
     table.padding = (0, 2, 0, 0)
     for row in rows:
         mutation = made_of(row.recipe)
@@ -44,17 +44,10 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False) -> int:
             f"{row.cases:,}",
             str(row.first_case),
             mutation,
-            _why(row),
+            row.reason,
         )
     output.out.show_table(table)
     return FINE
-
-
-def _why(row: AsideRow) -> str:
-    """Return the possible reasons for the direction of the case."""
-    if row.recipe.seed.direction == "response":
-        return "the client did not send the request, or two results could not be compared"
-    return "similar cases ended the target, or the target ended during the case"
 
 
 def _document(row: AsideRow, path: Path) -> dict[str, object]:
@@ -69,7 +62,6 @@ def _document(row: AsideRow, path: Path) -> dict[str, object]:
     return {
         **row._asdict(),
         "recipe": made_of(row.recipe),
-        "why": _why(row),
         "origin": row.recipe.seed.origin,
         "frames": [chunk.hex() for chunk in case.chunks],
     }

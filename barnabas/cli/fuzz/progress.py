@@ -33,7 +33,6 @@ from barnabas.fuzz.database.findings import Finding, Findings, StoredCampaign, f
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted
 from barnabas.fuzz.engine.stats import Cell, Detection
-from barnabas.fuzz.observations.case_labels import recipe_labels
 from barnabas.fuzz.oracles.oracle import alone, case_label
 from barnabas.fuzz.report.cause import (
     Cause,
@@ -44,7 +43,7 @@ from barnabas.fuzz.report.cause import (
     observed_cause,
 )
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
-from barnabas.fuzz.report.summary import no_feedback
+from barnabas.fuzz.report.summary import no_feedback, why_aside
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
@@ -178,12 +177,11 @@ class CampaignProgress:
         (campaign,) = (each for each in self.findings.campaigns() if each.id == self.stored.id)
         if feedback := no_feedback(campaign, self.findings.rounds(self.stored.id)):
             self.output.note(f"of its rounds {feedback}")
-        aside = sum(row.cases for row in self.findings.aside(self.stored.id))
+        aside_rows = self.findings.aside(self.stored.id)
+        aside = sum(row.cases for row in aside_rows)
         if aside:
             self.output.note(
-                f"{plural(aside, 'case')} set aside: similar cases had crashed the target "
-                "repeatedly, it ended with several under way, the client did not send the request, or two "
-                "could not be compared; see "
+                f"set aside: {why_aside(aside_rows, self.stored.done)}; see "
                 f"`barnabas fuzz aside --db {shlex.quote(str(database))}`"
             )
         self._event(
@@ -263,8 +261,8 @@ class CampaignProgress:
 def _cause(detection: Detection) -> Cause:
     """Return the cause of a detection by itself."""
     verdict, observation = detection.verdict, detection.observation
-    labels = recipe_labels(observation.case.recipe)
-    return observed_cause(verdict.oracle, verdict.behaviour, observation, labels)
+    recipe = observation.case.recipe
+    return observed_cause(verdict.oracle, verdict.behaviour, observation, recipe)
 
 
 def _named(finding: Finding, text: str) -> str:

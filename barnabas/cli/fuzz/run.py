@@ -34,6 +34,7 @@ from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted, RunRoun
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.report.reached_lines import in_words
 from barnabas.fuzz.targets.target import CaseRunner, Target
+from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, INTERRUPTED
 
 FOREVER: Final = 10**15
@@ -42,6 +43,9 @@ FOREVER: Final = 10**15
 KEPT_S: Final = 1.0
 """Seconds after which the results of cases are stored and shown."""
 
+
+MINIMUM: Final = 0.1
+"""The share of a campaign's time that remains for cases if its preparation took longer."""
 
 GUIDED_ROUND: Final = 200
 """The most cases of a round with feedback: the lines that they reach guide the next round."""
@@ -108,6 +112,10 @@ class _Run:
     """Set when the time for cases is over."""
     spent: float = 0.0
     """Seconds that cases took."""
+    began: float = field(default_factory=time.monotonic)
+    """The moment from which the campaign's seconds count: the preparation of the target."""
+    seconds: float | None = None
+    """Seconds for cases and shrinking; None: unlimited."""
 
     def run(self, target: Target) -> int:
         """Run the campaign to its end; return the exit code. Raises CannotRun."""
@@ -115,8 +123,10 @@ class _Run:
         if self.options.feedback:
             size = min(campaign.round, GUIDED_ROUND)
             campaign = campaign.model_copy(update={"round": size})
-        progress.note(f"starting {campaign.target}")
+        installs = " (its first start installs it)" if target.role == "client" else ""
+        progress.note(f"starting {campaign.target}{installs}")
         target = self.stack.enter_context(target)
+        progress.note("reading the versions that it supports, and making messages")
         assembly, settings = self._assembled(campaign, target)
         stored = self.findings.campaign(self.read.name, target.name, settings, time.time())
         progress.begin(target, stored, len(assembly.corpus), campaign)
@@ -158,10 +168,8 @@ class _Run:
             self.progress.note(f"other {other} than the run before: a new campaign")
         return assembly, settings
 
-    @property
-    def _for_shrinking(self) -> float | None:
-        """Return the seconds reserved for shrinking; None: no time is reserved."""
-        seconds = self.read.campaign.budget.seconds
+    def _for_shrinking(self, seconds: float | None) -> float | None:
+        """Return how many of these seconds are reserved for shrinking; None: no time is reserved."""
         return share(seconds) if seconds and self.options.shrink else None
 
     def _cases(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
@@ -176,9 +184,14 @@ class _Run:
             _runner(self.options, assembly, runs, stored, self.over)
         )
         if not self.options.spark.spark:
-            assembly.maker({})  # maps all seeds once, which may take longer than the budget
+            progress.note(f"mapping the fields of {plural(len(assembly.corpus), 'message')}")
+            assembly.maker({})
         began = time.monotonic()
-        timers = _timers(campaign.budget.seconds, self._for_shrinking, self.over, progress, target)
+        prepared = began - self.began
+        self.seconds = seconds = for_cases(campaign.budget.seconds, prepared)
+        of_budget = f" of {campaign.budget.seconds:g} s" if campaign.budget.seconds else ""
+        progress.note(f"prepared in {prepared:.1f} s{of_budget}")
+        timers = _timers(seconds, self._for_shrinking(seconds), self.over, progress, target)
         try:
             for timer in timers:
                 timer.start()
@@ -203,11 +216,20 @@ class _Run:
 
     def _shrink(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
         """Shrink findings in the remaining time. Raises CannotRun."""
-        seconds, remaining_seconds = assembly.campaign.budget.seconds, self._for_shrinking
+        seconds, remaining_seconds = self.seconds, self._for_shrinking(self.seconds)
         if remaining_seconds is not None and seconds and not self.over.is_set():
             remaining_seconds = max(remaining_seconds, seconds - self.spent)
         effort = Effort(self.options.shrink, remaining_seconds)
         make_smaller(self.findings, stored.id, target, assembly.oracles, self.progress, effort)
+
+
+def for_cases(seconds: float | None, prepared: float) -> float | None:
+    """Return the seconds for cases and shrinking: the budget without the preparation, a tenth at least.
+
+    >>> for_cases(60.0, 7.0), for_cases(60.0, 300.0), for_cases(None, 7.0)
+    (53.0, 6.0, None)
+    """
+    return None if seconds is None else max(seconds - prepared, MINIMUM * seconds)
 
 
 def _differs(before: CampaignRow, settings: Mapping[str, Any], name: str) -> bool:

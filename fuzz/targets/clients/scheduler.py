@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import NOT_REQUESTED, SET_ASIDE, Observation
 from barnabas.fuzz.targets.clients.alarms import alarm
 from barnabas.fuzz.targets.clients.confirmation import AlarmConfirmation, with_facts
 from barnabas.fuzz.targets.clients.limits import Limits
@@ -103,7 +103,7 @@ class SessionScheduler:
         elif dict(observation.facts).get("served"):
             self._done[at] = [observation]
         elif self._unasked[at] == AGAIN:  # it was never sent
-            self._done[at] = [with_facts(observation, (SET_ASIDE, True))]
+            self._done[at] = [with_facts(observation, (SET_ASIDE, NOT_REQUESTED))]
         else:
             self._unasked[at] += 1
             self._waiting.append((at, observation.case))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Change, Recipe
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.coverage.lines import Lines, Unit
 from barnabas.fuzz.database.findings import Findings, FindingsError, StoredCampaign
 from barnabas.fuzz.engine.energy import MOST, of_fields
@@ -147,6 +147,25 @@ def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
         findings.smaller(row, Recipe(SEEDS[0], ()))
         seen.append((row.first_case, row.cases, row.smaller is None))
     assert seen == [(3, 1, True), (3, 2, False), (7, 3, True), (7, 4, False)]
+
+
+def test_cases_that_were_set_aside_have_their_reasons_if_they_were_stored(
+    findings: Findings, kept: StoredCampaign
+) -> None:
+    case = FakeMaker("s").case(1)
+    seen = [Observation(case, facts=((SET_ASIDE, reason),)) for reason in ("x", "y", "x")]
+    stats = Stats()
+    for observation in seen:
+        stats.add(Judged(observation, frozenset(), ()))
+    kept.keep(stats, 3, 0)
+    assert [(row.reason, row.cases) for row in findings.aside(kept.id)] == [("x", 2), ("y", 1)]
+    connection = findings._database.connection
+    connection.execute(
+        "INSERT INTO aside SELECT campaign, api, version, mutator, 7, 1, recipe FROM set_aside LIMIT 1"
+    )
+    assert [row.reason for row in findings.aside()] == ["", "x", "y"]
+    connection.execute("DROP TABLE set_aside")
+    assert [(row.reason, row.cases) for row in findings.aside()] == [("", 7)]
 
 
 @pytest.mark.parametrize(("oracle", "kept_cases"), [("logged", 2), ("closing", 1)])

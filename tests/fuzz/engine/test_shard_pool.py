@@ -14,7 +14,7 @@ import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import NOT_REQUESTED, SET_ASIDE, Observation
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Findings, StoredCampaign
 from barnabas.fuzz.engine.assembly import prepare
@@ -160,15 +160,17 @@ def aside(*numbers: int) -> Stats:
     for number in numbers:
         case = FakeMaker("s").case(number)
         recipe = Recipe(SEEDS[number % 2], case.recipe.changes[:0])
-        seen = Observation(type(case)(number, recipe, case.chunks), facts=((SET_ASIDE, True),))
+        seen = Observation(
+            type(case)(number, recipe, case.chunks), facts=((SET_ASIDE, NOT_REQUESTED),)
+        )
         result.add(Judged(seen, frozenset({"no feature"}), ()))
     return result
 
 
 def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:
     expected = {
-        ("Metadata", 0, ""): Aside(Recipe(SEEDS[0], ()), 2, 3),
-        ("Metadata", 1, ""): Aside(Recipe(SEEDS[1], ()), 3, 1),
+        ("Metadata", 0, "", NOT_REQUESTED): Aside(Recipe(SEEDS[0], ()), 2, 3),
+        ("Metadata", 1, "", NOT_REQUESTED): Aside(Recipe(SEEDS[1], ()), 3, 1),
     }
     one, other = aside(4, 2), aside(6, 3)
     both = Stats()

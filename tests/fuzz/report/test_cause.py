@@ -63,7 +63,7 @@ def test_what_is_known_of_others(
     assert cause(oracle, behaviour) == Cause(*expected)
 
 
-FETCHED = ("Fetch", "response", "key.length")
+FETCHED = "Fetch records"
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ FETCHED = ("Fetch", "response", "key.length")
     [
         # helpers alone name nothing: the message and the field do
         ("client-died", ("assertion: p", "rd_calloc"),
-         ("assertion: p", "rd_calloc", "", "Fetch key.length")),
+         ("assertion: p", "rd_calloc", "", "Fetch records")),
         ("client-died", ("signal SIGSEGV", "Fetch", "key.length"),
-         ("signal SIGSEGV", "", "client-died", "Fetch key.length")),
+         ("signal SIGSEGV", "", "client-died", "Fetch records")),
         ("fatal", ("java.lang.OutOfMemoryError", "no stack", "Fetch", "lengths key.length"),
-         ("java.lang.OutOfMemoryError", "", "fatal", "Fetch key.length")),
-        ("client-memory", ("lengths key.length",), ("", "", "client-memory", "key.length")),
+         ("java.lang.OutOfMemoryError", "", "fatal", "Fetch records")),
+        ("client-memory", ("lengths key.length",), ("", "", "client-memory", "Fetch records")),
         # who calls a helper names the bug
         ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
         ("logged", ("java.io.EOFException", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
@@ -129,7 +129,7 @@ def test_hangs_in_one_loop_are_one_group_whatever_the_loop_was_calling() -> None
     assert [heading(group) for group in groups(hangs)] == [
         "the client hangs and computes in k.readTags",
         "the client hangs and computes in k.readTopics",
-        "the client hangs and computes (name)",
+        "the client hangs and computes (Metadata)",
     ]
 
 

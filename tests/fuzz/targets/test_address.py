@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation
+from barnabas.fuzz.cases.observation import ENDED_DURING, SET_ASIDE, Death, Observation
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import case_label
@@ -101,7 +101,7 @@ def test_what_was_not_sent_before_the_last_case_that_was_is_set_aside(broker: Mo
     cases = [asked, in_session, kill, in_session]  # a connection goes on with what needs no session
     with aimed(broker) as target:
         result = until_it_ends(target, cases)
-    reported = [(one.death is not None, (SET_ASIDE, True) in one.facts) for one in result]
+    reported = [(one.death is not None, (SET_ASIDE, ENDED_DURING) in one.facts) for one in result]
     assert reported == [(False, False), (False, True), (True, False)]
 
 
