@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,11 @@ _INSTALL: Final = (
     "--logs-max=0",
 )
 
+_NO_GUARDS: Final = "--disable-wasm-trap-handler"
+"""Reserves no address space around WebAssembly's memory: the fuzzer limits the address space of clients."""
+_WITH_NO_GUARDS: Final = (22, 2)
+"""The first version of Node.js with that option."""
+
 
 def node_program(name: str, package: str, version: str) -> Program:
     """Return the program in `js/` of that name, with a release of a package on npm.
@@ -36,7 +42,9 @@ def node_program(name: str, package: str, version: str) -> Program:
             arguments = ["--prefix", str(path), f"{package}@{version}"]
             run(f"{name} {version} can't be installed", [npm, "install", *_INSTALL, *arguments])
             done.touch()
-        program = [node, str(SOURCES / "lines.cjs"), name.replace("-", "_")]
+        number = tuple(int(part) for part in re.findall(r"\d+", running))
+        options = [_NO_GUARDS] if number >= _WITH_NO_GUARDS else []
+        program = [node, *options, str(SOURCES / "lines.cjs"), name.replace("-", "_")]
         return Program(program, {"NODE_PATH": str(path / "node_modules")})
 
 

@@ -50,7 +50,7 @@ def _go(name: str, module: str) -> Library:
 
 def _node(name: str, description: str, package: str) -> Library:
     get = partial(node_program, name, package)
-    return Library(name, description, f"npm install {package}@{{}}", get, sessions=False)
+    return Library(name, description, f"npm install {package}@{{}}", get)
 
 
 JAVA: Final = "java"
@@ -75,7 +75,6 @@ LIBRARIES: Final = (
         "a release of the Rust crate, with its librdkafka",
         "cargo add rdkafka@{}",
         rust_program,
-        sessions=False,
     ),
 )
 

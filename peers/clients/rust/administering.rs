@@ -60,7 +60,7 @@ impl Wake for Unpark {
 }
 
 /// What a future comes to: its request has a timeout of its own.
-fn wait<T>(future: impl Future<Output = T>) -> T {
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);
     loop {
