@@ -167,7 +167,7 @@ impl Session {
         let consumer: BaseConsumer = self.settings(&[GROUP, &uncommitted, own]).create()?;
         let mut places = TopicPartitionList::new();
         for partition in 0..2 {
-            places.add_partition_offset(&self.topic, partition, Offset::Beginning)?;
+            places.add_partition_offset(&self.topic, partition, Offset::Offset(0))?; // one Fetch for both
         }
         consumer.assign(&places)?;
         self.read(report, &consumer);
