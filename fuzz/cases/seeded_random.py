@@ -21,9 +21,12 @@ _BACK: Final = pow(_FACTOR, -1, 1 << 64)
 """Reverses a step of the generator."""
 _SMALL: Final = 1 << 20
 _WEYL: Final = 0x9E3779B97F4A7C15
-_MIX: Final = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_MIX_1: Final = 0xBF58476D1CE4E5B9
+_MIX_2: Final = 0x94D049BB133111EB
 _GOLDEN: Final = 0x9E3779B97F
 """The golden ratio's fraction, in 40 bits: its multiples are spread evenly (Weyl's sequence)."""
+_UPPER: Final = (1 << 40) - 1
+_LOWER: Final = (1 << 24) - 1
 
 
 @functools.lru_cache(maxsize=4096)
@@ -42,8 +45,8 @@ class SeededRandom:
 
     def __init__(self, seed: str, number: int) -> None:
         mixed = (_root(seed) + number * _WEYL) & _MASK
-        mixed = ((mixed ^ mixed >> 30) * _MIX[0]) & _MASK
-        mixed = ((mixed ^ mixed >> 27) * _MIX[1]) & _MASK
+        mixed = ((mixed ^ mixed >> 30) * _MIX_1) & _MASK
+        mixed = ((mixed ^ mixed >> 27) * _MIX_2) & _MASK
         self._state = mixed ^ mixed >> 31
 
     @classmethod
@@ -56,7 +59,8 @@ class SeededRandom:
         [0, 1, 2, 3, 4]
         """
         dice = cls(seed, draws)
-        first = ((draws >> 24) * _GOLDEN & (1 << 40) - 1) << 24 | dice.below(1 << 24)
+        twice = ((dice._state * _FACTOR + _STEP) * _FACTOR + _STEP) & _MASK  # as in `below`
+        first = ((draws >> 24) * _GOLDEN & _UPPER) << 24 | twice >> 32 & _LOWER
         dice._state = (first - _STEP) * _BACK & _MASK
         return dice
 

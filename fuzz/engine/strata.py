@@ -7,14 +7,15 @@ session, or none, and another shape of a response. So a pass first has every mut
 in the oldest version, then in all others, and only then again. A mutator that treats all fields of a kind
 alike has one family for each kind, with as many visits as it has turns.
 
-Record batches and their contents are few fields among very many, but most can go wrong there. So every fourth
-turn is within a batch, with equal shares for each kind of field at each depth.
+Record batches, their contents and messages inside bytes are few fields among very many, but most can go wrong
+there. So every third turn belongs to a class of these fields (`frame_map/depth.py`), with equal shares for
+each kind of field of the class. The turns of a class that no message has go to the other fields.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,7 +23,7 @@ from barnabas.fuzz.cases.case import Seed, shape_of
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.engine.stats import Field
 from barnabas.fuzz.frame_map.compressed import charts_of
-from barnabas.fuzz.frame_map.depth import MESSAGE, depth_of
+from barnabas.fuzz.frame_map.depth import CLASSES, COUNTS, MESSAGE, class_of, depth_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutators.mutator import Mutator
@@ -30,8 +31,8 @@ from barnabas.specs.registry import NAMES
 
 KEPT: Final = 16
 """Positions that are kept of a variant and a session, spread over all that exist."""
-DEEP: Final = 4
-"""One turn in this many is within a batch."""
+DEEP: Final = 3
+"""One turn in this many is for a class of fields below the message."""
 
 Place = tuple[FieldMap, Mutator, Part]
 """A message, a mutator, and the field that the mutator is applied to."""
@@ -93,7 +94,7 @@ class Strata:
             for chart in charts:
                 self._found_in(chart, families, dice)
         levels: tuple[list[_Family], ...] = ([], [], [], [])
-        deep: dict[tuple[str, str], list[_Family]] = {}
+        deep: dict[str, dict[tuple[str, str], list[_Family]]] = {}
         for family in families.values():
             family.put_in_order()
             family.first = dice.below(1 << 24)
@@ -104,11 +105,15 @@ class Strata:
                 levels[min(visit, 2) if visit < max(each, 2) else 3].append(family)
             depth = depth_of(part.path)
             if depth != MESSAGE:
-                deep.setdefault((depth, part.kind), []).extend([family] * mutator.turns)
-        for group in (*levels, *deep.values()):
+                name = class_of(part.path)
+                kind = part.path.rpartition("]")[2] if name == COUNTS else part.kind
+                kinds = deep.setdefault(name, {})
+                kinds.setdefault((depth, kind), []).extend([family] * mutator.turns)
+        kinds_of = {name: list(kinds.values()) for name, kinds in deep.items()}
+        for group in (*levels, *itertools.chain.from_iterable(kinds_of.values())):
             _shuffle(group, dice)
         turns: list[tuple[_Family, int]] = []
-        for family in _woven([family for level in levels for family in level], list(deep.values())):
+        for family in _woven([family for level in levels for family in level], kinds_of):
             turns.append((family, family.visits))
             family.visits += 1
         self._turns = [
@@ -140,7 +145,7 @@ class Strata:
         visit += passes * visits
         passes, rank = divmod(visit, len(order))
         sessions = order[rank]
-        places = sessions[(passes + rank) % len(sessions)]
+        places = sessions[(first + passes + rank) % len(sessions)]
         return dice.pick(places), first + visit
 
     def anywhere(self, seed: int, dice: SeededRandom) -> Turn:
@@ -230,13 +235,22 @@ def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _woven(plain: Sequence[_Family], deep: Sequence[Sequence[_Family]]) -> Iterator[_Family]:
-    """Yield all plain families, and after every DEEP - 1 of them one of the others, groups in turn."""
-    groups = itertools.cycle([itertools.cycle(group) for group in deep])
+def _woven(
+    plain: Sequence[_Family], deep: Mapping[str, Sequence[Sequence[_Family]]]
+) -> Iterator[_Family]:
+    """Yield all plain families, and after every DEEP - 1 of them one of the class whose turn it is.
+
+    deep: for each class the families of its kinds, which come in turn.
+    """
+    families = {
+        name: map(next, itertools.cycle([itertools.cycle(kind) for kind in kinds]))
+        for name, kinds in deep.items()
+    }
+    names = itertools.cycle(CLASSES)
     for at, family in enumerate(plain, 1):
         yield family
-        if deep and at % (DEEP - 1) == 0:
-            yield next(next(groups))
+        if at % (DEEP - 1) == 0 and (name := next(names)) in families:
+            yield next(families[name])
 
 
 def _shuffle(things: list[_Family], dice: SeededRandom) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from barnabas.fuzz.frame_map import containers, records
+from barnabas.fuzz.frame_map.embedded import embedded
 from barnabas.fuzz.frame_map.fields import FieldMap, Packing
 from barnabas.fuzz.frame_map.parts import Part, Parts
 from barnabas.specs.malformed import Malformed
@@ -24,8 +25,8 @@ MOST: Final = 64 << 10
 
 
 def charts_of(chart: FieldMap) -> tuple[FieldMap, ...]:
-    """Return the map of a message, and those of its containers and their contents."""
-    return chart, *packed(chart)
+    """Return the map of a message, those of its containers and their contents, and of messages in bytes."""
+    return chart, *packed(chart), *embedded(chart)
 
 
 def packed(chart: FieldMap) -> Iterator[FieldMap]:

@@ -105,6 +105,19 @@ def map_of(seed: Seed) -> FieldMap:
     return FieldMap(seed, in_order, {part.path: at for at, part in enumerate(in_order)}, cut)
 
 
+def parts_after(
+    before: list[Part], data: bytes, start: int, layout: Layout, path: str
+) -> list[Part]:
+    """Return parts, and those of a structure that fills the data from an offset on. Raises Malformed."""
+    mapper = _Mapper(data)
+    mapper.parts.items = before
+    mapper.offset = start
+    mapper.fields(layout, path)
+    if mapper.offset < len(data):
+        raise Malformed(path, mapper.offset, f"{len(data) - mapper.offset} trailing bytes")
+    return mapper.parts.items
+
+
 @functools.cache
 def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
     body = api(key).message(direction).layout(version)
@@ -185,16 +198,16 @@ class _Mapper(CarefulDecoder):
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
         if path in ("header", ""):
-            self._fields(layout, path)
+            self.fields(layout, path)
             return {}
         index = self.parts.add(
             Part(path, "struct", self.offset, len(self.data), around=self.around)
         )
-        self._fields(layout, path)
+        self.fields(layout, path)
         self.parts.ends(index, self.offset)
         return {}
 
-    def _fields(self, layout: Layout, path: str) -> None:
+    def fields(self, layout: Layout, path: str) -> None:
         """Read the fields of a structure; their values are not needed here."""
         dot = f"{path}." if path else ""
         for slot in layout.plain:

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
+from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.frame_map.compressed import MOST
 from barnabas.fuzz.frame_map.fields import FieldMap, Packing
+from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutators.mutator import Mutated
 from barnabas.fuzz.mutators.splicing import replace
 from barnabas.specs.containers import gzip, xerial
@@ -26,6 +28,10 @@ from barnabas.specs.records.xxhash import xxh32, xxh64
 
 _TRAILER: Final = struct.Struct("<II")
 """At the end of a member of gzip: the checksum of its content, and its size."""
+
+_MEMBER: Final = b"\x1f\x8b\x08"
+_RESERVED: Final = 0xE0
+"""The beginning of a member of gzip, and the flags that it may not have (RFC 1952)."""
 
 
 def repack(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
@@ -46,8 +52,9 @@ def repack(message: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
         count = b""
         if magic == 2:
             count, new = new[:4], new[4:]
-            counted = outer.parts[part.around[0]]
-            part = part._replace(start=counted.start, around=part.around[1:])
+            path, kind, _, end, nullable, compact, around, *others = part
+            start = outer.parts[around[0]].start
+            part = tuple_of(Part, (path, kind, start, end, nullable, compact, around[1:], *others))
         new, detail = count + _compressed(packing, new), f"{detail}, packed by {codec}"
     return repack(outer, replace(outer, part, new, dice, detail), dice)
 
@@ -104,7 +111,12 @@ def _fit_gzip(data: bytes, magic: int) -> _Read | None:
     fitting, contents, at = bytearray(data), [], 0
     while at < len(data):
         start = _deflated_at(data, at)
-        zlib.decompressobj(wbits=31).decompress(data[at:start])  # it raises if a header is wrong
+        if data[at : at + 3] != _MEMBER or data[at + 3] & _RESERVED:
+            return None
+        if data[at + 3] & gzip.HEADER_CRC:
+            zlib.decompressobj(wbits=31).decompress(
+                data[at:start]
+            )  # it raises if a header is wrong
         inflating = zlib.decompressobj(wbits=-15)
         content = inflating.decompress(data[start:], MOST)
         end = len(data) - len(inflating.unused_data)

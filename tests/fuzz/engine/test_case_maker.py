@@ -17,8 +17,16 @@ from barnabas.fuzz.engine.energy import next_energies
 from barnabas.fuzz.engine.stats import Field, cells
 from barnabas.fuzz.engine.strata import DEEP, Strata
 from barnabas.fuzz.frame_map.compressed import charts_of
-from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
+from barnabas.fuzz.frame_map.depth import (
+    CLASSES,
+    DEPTHS,
+    EMBEDDED,
+    MESSAGE,
+    class_of,
+    depth_of,
+)
 from barnabas.fuzz.frame_map.fields import field_of, map_of
+from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutators.registry import MUTATORS, MUTATORS_BY_NAME
 from barnabas.fuzz.sessions.live_values import filled
 from barnabas.fuzz.sessions.registry import seeds
@@ -165,35 +173,59 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
 
 @functools.cache
 def answered() -> tuple[Seed, ...]:
-    """What a client gets, of which one API has records."""
+    """What a client gets: of one API records, of another one the metadata of members."""
     requested = [(keys.FETCH, version) for version in range(0, 13, 3)]
     requested += [(keys.METADATA, version) for version in range(0, 13, 3)]
     requested += [(keys.OFFSET_FETCH, version) for version in range(0, 9, 3)]
-    return tuple(answers(requested))
+    return (*answers(requested), *generated("m", {keys.JOIN_GROUP: (2, 5)}, "response"))
 
 
-def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
+def parts_by_turn(strata: Strata) -> list[Part]:
+    """Return the part of each turn of a pass."""
+    return [strata.turn(number, SeededRandom("t", number))[0][2] for number in range(len(strata))]
+
+
+def test_each_class_below_the_message_has_its_share_and_its_kinds_have_equal_ones() -> None:
+    parts = [part for part in parts_by_turn(Strata("s", answered(), MUTATORS)) if part.path]
+    below = [part for part in parts if depth_of(part.path) != MESSAGE]
+    assert {depth_of(part.path) for part in below} == set(DEPTHS) - {MESSAGE}
+    assert len(below) < len(parts) * 3 / 4  # of four APIs, one of which is all about records
+    classes = Counter(class_of(part.path) for part in below)
+    slots = Counter(CLASSES)
+    for name in classes:
+        assert classes[name] >= slots[name] * (len(parts) // DEEP // len(CLASSES)), name
+        kinds = Counter(
+            (depth_of(part.path), part.kind) for part in below if class_of(part.path) == name
+        )
+        share = slots[name] * len(parts) / DEEP / len(CLASSES) / len(kinds)
+        assert min(kinds.values()) >= share * 0.8, min(kinds, key=kinds.__getitem__)
+
+
+def test_counts_of_records_and_headers_have_more_than_one_case_in_eighty_each() -> None:
+    parts = parts_by_turn(Strata("s", answered(), MUTATORS))
+    for name in ("records.count", "headers.count"):
+        number = sum(part.path.endswith(f".{name}") for part in parts)
+        assert number > len(parts) / 80, name
+
+
+def test_turns_of_classes_that_no_message_has_go_to_other_fields() -> None:
+    members = generated("m", {keys.JOIN_GROUP: (2, 5)}, "response")
+    parts = parts_by_turn(Strata("s", members, [MUTATORS_BY_NAME["limits"]]))
+    assert {depth_of(part.path) for part in parts} == {MESSAGE, EMBEDDED}
+
+
+def test_parts_below_the_message_are_of_most_versions() -> None:
     strata = Strata("s", answered(), MUTATORS)
-    cases = len(strata)
-    visits: Counter[tuple[str, str]] = Counter()
-    versions: dict[tuple[str, str], set[int]] = {}
-    for number in range(cases):
+    visited: dict[tuple[str, str], set[int]] = {}
+    for number in range(len(strata)):
         (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
-        kind = depth_of(part.path), part.kind
-        visits[kind] += 1
-        versions.setdefault(kind, set()).add(chart.seed.version)
-    deep = {kind: count for kind, count in visits.items() if kind[0] != MESSAGE}
-    assert {depth for depth, _ in deep} == set(DEPTHS) - {MESSAGE}
-    share = cases // DEEP // len(deep)
-    assert share > 10
-    assert min(deep.values()) >= share, min(deep, key=deep.__getitem__)
-    assert sum(deep.values()) < cases * 3 / 4  # of three APIs, one of which is all about records
-    there: dict[tuple[str, str], set[int]] = {}
+        visited.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
+    versions: dict[tuple[str, str], set[int]] = {}
     for chart in (chart for seed in answered() for chart in charts_of(map_of(seed))):
         for part in chart.parts:
-            there.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
-    for kind in deep:
-        assert len(versions[kind]) > len(there[kind]) / 2, kind
+            versions.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
+    for kind, known in versions.items():
+        assert len(visited[kind]) > len(known) / 2, kind
 
 
 @pytest.mark.parametrize("hot", [False, True])
