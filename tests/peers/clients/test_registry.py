@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.targets.clients.workloads import EVERYBODYS, WORKLOADS
-from barnabas.peers.clients import golang, python
+from barnabas.peers.clients import golang, node, python, rust
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import SOURCES
 from barnabas.peers.clients.java import java_program
@@ -51,6 +51,21 @@ def test_every_program_in_go_has_every_session(program: Path) -> None:
     found = set(re.findall(r'^\t"([\w-]+)": ', text, re.MULTILINE))
     assert set(EVERYBODYS) <= found <= set(WORKLOADS)
     assert program.parent.name.replace("_", "-") in {one.name for one in LIBRARIES}
+
+
+@pytest.mark.parametrize(
+    "program", sorted(node.SOURCES.glob("*/sessions.cjs")), ids=lambda p: p.parent.name
+)
+def test_every_program_in_javascript_has_every_session(program: Path) -> None:
+    table = program.read_text().partition("sessions: {")[2].partition("}")[0]
+    names = {entry.partition(":")[0].strip(" '\n") for entry in table.split(",")}
+    assert set(EVERYBODYS) <= names <= set(WORKLOADS)
+    assert program.parent.name.replace("_", "-") in {one.name for one in LIBRARIES}
+
+
+def test_the_program_in_rust_has_every_session() -> None:
+    names = set(re.findall(r'^ +"([\w-]+)" => ', (rust.SOURCES / "sessions.rs").read_text(), re.M))
+    assert set(EVERYBODYS) <= names <= set(WORKLOADS)
 
 
 def test_how_each_library_is_had_is_known() -> None:

@@ -109,3 +109,17 @@ def test_what_the_newest_java_client_asks_is_answered() -> None:
 @pytest.mark.timeout(400)
 def test_in_go(name: str) -> None:
     _healthy(client(name), USUAL | IN_TRANSACTIONS)
+
+
+@pytest.mark.needs_cargo("rdkafka@0.39.0")
+@pytest.mark.timeout(400)
+def test_in_rust() -> None:
+    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | {"ConsumerGroupHeartbeat"}
+    _healthy(client("rdkafka@0.39.0"), asked)
+
+
+@pytest.mark.parametrize("name", ["kafkajs@2.2.4", "platformatic-kafka@2.12.1"])
+@pytest.mark.needs_node("kafkajs@2.2.4", "platformatic-kafka@2.12.1")
+@pytest.mark.timeout(400)
+def test_in_javascript(name: str) -> None:
+    _healthy(client(name), (USUAL - {"OffsetCommit"}) | IN_TRANSACTIONS)
