@@ -17,6 +17,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.frame_map.fields import Part, field_of, map_of
 from barnabas.fuzz.observations.exchanges import pair_responses
+from barnabas.fuzz.report.script_preparation import preparation
 from barnabas.fuzz.sessions.live_values import live_name
 from barnabas.fuzz.targets.session_recording import RecordedExchange, SessionRecording
 from barnabas.specs.codec.careful_decoder import FIXED
@@ -73,6 +74,10 @@ _ONE_BROKER: Final = (
 )
 
 
+_NEXT: Final = ("settle(sock)", "sock, answers = connect(where), []")
+"""Lines between two cases."""
+
+
 class CopiedBytes(NamedTuple):
     """Bytes of a request that are copied from a response.
 
@@ -95,6 +100,7 @@ def script(
     recorded: SessionRecording,
     login: tuple[str, str] | None = None,
     shown: Criterion = NO_CRITERION,
+    earlier: Sequence[tuple[Case, SessionRecording]] = (),
 ) -> str:
     """Return the script.
 
@@ -104,9 +110,14 @@ def script(
         recorded: The session before the case.
         login: The SASL mechanism and the user, if there is a login.
         shown: What shows the finding.
+        earlier: Cases that must come before, each with its session and on its own connection.
     """
-    lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
-    if recorded.session:
+    lines = title.splitlines()
+    lines += [f"Sent before: {made_of(before.recipe)}" for before, _ in earlier]
+    lines.append(f"Sent: {made_of(case.recipe)}")
+    recordings = [*(recording for _, recording in earlier), recorded]
+    in_session = any(recording.session for recording in recordings)
+    if in_session:
         lines.append(_ONE_BROKER)
     imports, functions, first = [*_IMPORTS], "", ""
     if login is not None:
@@ -114,18 +125,26 @@ def script(
         imports += _LOGIN_IMPORTS
         functions = LOGIN.read_text("utf-8").replace("HOW", login[0]).replace("WHO", repr(login[1]))
         first = "    log_in(sock)\n"
-    steps = (line for step in _steps(case, recorded) for line in step)
+    chunks = [chunk for recording in recordings for chunk in recording.chunks]
+    steps = [line for before in earlier for line in (*_lines(*before), *_NEXT)]
+    steps += _lines(case, recorded)
+    made = "".join(f"    {line}\n" for line in preparation(chunks, in_session=in_session))
     return (
         FRAME.read_text("utf-8")
         .replace("IMPORTS\n", "".join(f"import {name}\n" for name in sorted(imports)))
         .replace("FUNCTIONS\n", functions)
         .replace("    LOGIN\n", first)
+        .replace("    PREPARATION\n", made)
         .replace("    ERROR_NAMES\n", "".join(f'    {n}: "{error_name(n)}",\n' for n in ERRORS))
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
         .replace("SHOWN", shown.code, 1)
         .replace("CRITERION", shown.description, 1)
         .replace("ABOUT", wrapped(lines), 1)
     )
+
+
+def _lines(case: Case, recorded: SessionRecording) -> Iterator[str]:
+    return (line for step in _steps(case, recorded) for line in step)
 
 
 def wrapped(lines: Sequence[str]) -> str:

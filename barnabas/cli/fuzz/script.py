@@ -49,12 +49,10 @@ def fuzz_script(
     if case.recipe.seed.direction == "response":
         text = _of_client(title, named, owned, cases, output)
     else:
-        if len(cases) > 1:
-            output.note(f"the finding needs {len(cases)} cases: the script sends only the last")
         shows = criterion(finding.oracle, finding.behaviour)
         if finding.oracle == "server_error" and _as_seen(finding):
             shows = server_error(finding.observation, finding.behaviour[1]) or shows
-        text = _of_broker(title, named, owned, case, shows, output)
+        text = _of_broker(title, named, owned, cases, shows, output)
     output.raw(text.rstrip("\n"))
     return FINE
 
@@ -75,22 +73,33 @@ def _of_client(title: str, named: str, owned: bool, cases: Sequence[Case], outpu
 
 
 def _of_broker(
-    title: str, named: str, owned: bool, case: Case, shows: Criterion, output: Output
+    title: str, named: str, owned: bool, cases: Sequence[Case], shows: Criterion, output: Output
 ) -> str:
-    if any(live.name == "scram_proof" for live in case.live):
+    case = cases[-1]
+    if any(live.name == "scram_proof" for each in cases for live in each.live):
         raise Trouble("a script can't compute the SCRAM proof that this finding needs")
     session = session_named(case.recipe.session)
     login = None if session is not None and session.before_login else login_of(named)
-    return script(title, case, _steps(named, owned, case, output), login, shows)
+    *earlier, recorded = _recordings(named, owned, cases, output)
+    before = [*zip(cases, earlier, strict=False)]
+    return script(title, case, recorded, login, shows, before)
 
 
-def _steps(named: str, owned: bool, case: Case, output: Output) -> SessionRecording:
-    if not case.recipe.session:
-        return SessionRecording((), case.chunks)
-    output.note(f"starting {named} to record the session {case.recipe.session}")
+def _recordings(
+    named: str, owned: bool, cases: Sequence[Case], output: Output
+) -> list[SessionRecording]:
+    """Record the sessions of cases; no target is started if they have none."""
+    sessions = [case.recipe.session for case in cases if case.recipe.session]
+    if not sessions:
+        return [SessionRecording((), case.chunks) for case in cases]
+    named_sessions = ", ".join(dict.fromkeys(sessions))
+    output.note(f"starting {named} to record the session {named_sessions}")
     with make_target(named, owned) as running:
         if not isinstance(running, BrokerTarget):
             raise Trouble(f"{named} is not a broker, but the finding is about one")
-        # the process id names the session, so that scripts do not share names
-        number, offered = os.getpid(), running.prober.offered()
-        return record_session(running.service.address, offered, case, number, running.credentials)
+        # the process id names the sessions, so that scripts do not share names
+        address, offered = running.service.address, running.prober.offered()
+        return [
+            record_session(address, offered, case, os.getpid() + index, running.credentials)
+            for index, case in enumerate(cases)
+        ]

@@ -27,7 +27,7 @@ from barnabas.fuzz.targets.session_recording import (
 )
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.specs import decode_frame
-from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
+from barnabas.specs.keys import CREATE_TOPICS, FIND_COORDINATOR, HEARTBEAT, METADATA, PRODUCE
 from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import observed, request, response
 
@@ -54,7 +54,7 @@ def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
     """Its exit code and last line, if it waits for 1 s."""
     text = text.replace("WAIT = 5.0", "WAIT = 1.0").replace("AGAIN = 10.0", "AGAIN = 0.1")
     done = run(text, folder, f"{address[0]}:{address[1]}")
-    return done.returncode, (done.stdout or done.stderr).splitlines()[-1]
+    return done.returncode, (done.stderr or done.stdout).splitlines()[-1]
 
 
 def asks(*topics: str, correlation_id: int = 7) -> Case:
@@ -147,11 +147,40 @@ def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
     broker.die()
 
 
+def test_what_a_session_needs_is_made_before_it_and_earlier_cases_are_sent(tmp_path: Path) -> None:
+    received: list[bytes] = []
+
+    def noted(asked: bytes) -> bool:
+        received.append(asked)
+        return False
+
+    broker = Mortal(noted)
+    topic = {"name": TOPIC, "error_code": 36, "error_message": None}
+    broker.answers = broker.answers | {
+        CREATE_TOPICS: response(CREATE_TOPICS, 2, {"throttle_time_ms": 0, "topics": [topic]}),
+        FIND_COORDINATOR: response(FIND_COORDINATOR, 1, {"error_code": 0}),
+    }
+    first, second = asks("first"), asks("second")
+    earlier = [(first, SessionRecording((before(first),), first.chunks))]
+    text = script_of(second, earlier=earlier)
+    assert text.count("Sent before: Metadata v1 request") == 1
+    code, _ = told(text, broker.address, tmp_path)
+    assert code == 3, "nothing visible tells"
+    keys = [int.from_bytes(asked[:2]) for asked in received]
+    assert keys == [CREATE_TOPICS, FIND_COORDINATOR, FIND_COORDINATOR, METADATA, METADATA, METADATA]
+    assert [b"first" in asked for asked in received[3:]] == [True, True, False]
+
+
+def test_a_case_that_needs_nothing_prepares_nothing() -> None:
+    assert "    prepare(where" not in script_of(asks("mine"))
+    assert script_of(asks(TOPIC)).count("    prepare(where") == 1
+
+
 def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> None:
     answered: list[bytes] = []
 
     def first(asked: bytes) -> bool:
-        answered.append(asked)
+        answered.extend([asked] if asked.startswith(METADATA.to_bytes(2)) else ())
         broker.answers = {METADATA: metadata(5 if len(answered) == 1 else 0)}
         return False
 
