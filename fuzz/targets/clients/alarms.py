@@ -21,7 +21,8 @@ UNSURE: Final = "unsure"
 
 _OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
 
-HANGS: Final = ("hung", SPINS)
+WAITS: Final = "hung"
+HANGS: Final = (WAITS, SPINS)
 """The first items of the kinds of hangs."""
 
 
@@ -58,7 +59,7 @@ def _unsure(observation: Observation) -> bool:
 
 def waiting(case: Case) -> AlarmKind:
     """Return the kind of alarm of a client that waits without end."""
-    return "hung", *api_and_field(case)
+    return WAITS, *api_and_field(case)
 
 
 def spinning(case: Case) -> AlarmKind:

@@ -85,7 +85,14 @@ class SessionScheduler:
             yield from self._done.pop(index)
 
     def _begin_waiting(self, *, busy: bool) -> None:
-        """Begin sessions while there is room. busy: clients wait for us."""
+        """Begin sessions while there is room. busy: clients wait for us.
+
+        None begins while a client that waits is to be confirmed on a quiet moment.
+        """
+        if self._looks.wants_quiet:
+            if not self._running:
+                self._looks.confirm_quietly()
+            return
         count = self._limits.side_by_side
         most = min(-(-count // BUSY) if busy else count, FIRST + self._ended)
         while self._waiting and (worker := self._free(most)) is not None:
