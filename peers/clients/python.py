@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from barnabas.peers.clients.cache import folder, run
 from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.upload_dates import uploaded
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 _COUNTING: Final = _PROGRAMS / "counting.py"
@@ -26,9 +28,10 @@ EXTRAS: Final = {
 FURTHER_REQUIREMENTS: Final = {"kafka-python": ["xxhash"]}
 """Requirements that no extra includes, by PyPI's name: LZ4 as brokers 0.8 and 0.9 write it."""
 
-PINNED: Final = {"aiokafka": ((0, 9), "kafka-python==2.0.2")}
-"""Requirements of older releases that set no upper bound themselves: (first release without, requirement), by
-PyPI's name."""
+_DATED_PIP: Final = "pip>=26"
+"""The pip that can leave out later uploads (--uploaded-prior-to)."""
+_MARGIN: Final = timedelta(days=1)
+"""Time after a release's last upload in which its dependencies may have been uploaded."""
 
 OLDER_PYTHON: Final = {"confluent-kafka": ((2, 0), "3.9")}
 """PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
@@ -78,15 +81,26 @@ def _venv(package: str, version: str, counted: bool) -> Path:
         python, done = path / "bin" / "python", path / "done"
         if not done.exists():
             run(f"no venv for {package} {version}", [base, "-m", "venv", str(path)])
-            requirement = f"{package}{EXTRAS.get(package, '')}=={version}"
-            install = [str(python), "-m", "pip", "install", "--quiet", requirement]
-            install += FURTHER_REQUIREMENTS.get(package, [])
-            since, imported = PINNED.get(package, ((0,), ""))
-            install += [imported] if number < since else []
-            run(f"{package} {version} can't be installed", install)
+            _install(python, package, version)
             done.touch()
         if counted and not (path / "counted").exists():
             task = f"coverage can't be installed beside {package} {version}"
             run(task, [str(python), "-m", "pip", "install", "--quiet", "coverage>=7.6"])
             (path / "counted").touch()
         return python
+
+
+def _install(python: Path, package: str, version: str) -> None:
+    """Install a release with the dependencies of its date, then what reads compressed records in any version.
+
+    Compressing packages are excluded from the date, since their old releases have to be built.
+    """
+    pip, task = [str(python), "-m", "pip"], f"{package} {version} can't be installed"
+    install = [*pip, "install", "--quiet"]
+    date = uploaded(package, version, run("pip's settings can't be read", [*pip, "config", "list"]))
+    if date is not None:
+        run(f"{_DATED_PIP} can't be installed", [*install, _DATED_PIP])
+        until = f"--uploaded-prior-to={(date + _MARGIN).isoformat()}"
+        run(task, [*install, until, f"{package}=={version}"])
+    requirement = f"{package}{EXTRAS.get(package, '')}=={version}"
+    run(task, [*install, requirement, *FURTHER_REQUIREMENTS.get(package, [])])

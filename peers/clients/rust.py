@@ -23,7 +23,7 @@ edition = "2021"
 rdkafka = {{ version = "={}", default-features = false, features = ["libz"] }}
 serde_json = "1"
 """
-"""librdkafka, which the crate builds, without TLS and Kerberos: no workload needs them. With zlib it reads gzip."""
+"""The crate builds librdkafka with zlib, for gzip, and without TLS and Kerberos, which no workload needs."""
 
 _BUILDING: Final = 1800.0
 """Seconds: the first time librdkafka is built in C."""

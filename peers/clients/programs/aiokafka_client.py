@@ -16,12 +16,15 @@ from typing import Any
 
 import library
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError, ProducerFenced, for_code
 from library import RETENTION, Offsets, Partition, Record
 from lines import watched
 from work import GaveUpError, NotOfferedError, Reader, Work
 
+try:
+    from aiokafka.admin import AIOKafkaAdminClient
+except ImportError:  # before 0.8
+    AIOKafkaAdminClient = None
 try:
     from aiokafka.admin import NewPartitions, NewTopic
     from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -215,6 +218,8 @@ class _Administrator(library.Administrator):
     """An AIOKafkaAdminClient."""
 
     def __init__(self, work: Work) -> None:
+        if AIOKafkaAdminClient is None:
+            raise NotOfferedError
         self._client = _new_client(AIOKafkaAdminClient, work, "admin", {})
 
     @_blocking

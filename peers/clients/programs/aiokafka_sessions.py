@@ -1,4 +1,4 @@
-"""Sessions of aiokafka, of any release since 0.8."""
+"""Sessions of aiokafka, of any release since 0.7."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 from lines import JOINING, POLLING, RECORDS, SECONDS, delivered, wanted
+
+try:
+    from aiokafka.admin import AIOKafkaAdminClient
+except ImportError:  # before 0.8
+    AIOKafkaAdminClient = None
 
 WAIT = 0.7
 """Seconds that other calls may take: this program's own timeout, not a setting of the client."""
@@ -122,7 +126,7 @@ async def sticky(bootstrap: str, topic: str) -> int:
     path = "aiokafka.coordinator.assignors.sticky.sticky_assignor"
     try:
         assignor = importlib.import_module(path).StickyPartitionAssignor
-    except ImportError:  # before 0.8 it is kafka-python's
+    except ImportError:  # before 0.9 it is kafka-python's
         return 0
     return await group(bootstrap, topic, partition_assignment_strategy=(assignor,))
 
@@ -175,6 +179,8 @@ async def _send(producer: Any, topic: str, *, transactional: bool = False) -> in
 
 async def admin(bootstrap: str, topic: str) -> int:
     """Ask what an administrator asks."""
+    if AIOKafkaAdminClient is None:
+        return 0
     client = _new_client(AIOKafkaAdminClient, bootstrap_servers=bootstrap)
     until = time.monotonic() + WAIT
     try:
