@@ -104,8 +104,8 @@ class RunOptions:
         typer.Option(
             min=1,
             metavar="N",
-            help="Stop after this time, when the current case ends. If there are findings, the "
-            "last fifth (at most 30 s) is for shrinking.",
+            help="Stop after this time, preparation included, when the current case ends. If there are "
+            "findings, the last fifth (at most 30 s) is for shrinking.",
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed instead of the file's.")] = (
