@@ -53,10 +53,10 @@ def uploaded_on(page: Mapping[str, Any], version: str) -> datetime | None:
     >>> uploaded_on({"files": files}, "1.0").date().isoformat()
     '2021-09-02'
     """
-    own = re.compile(rf"-{re.escape(version)}(-|\.tar|\.zip)")
+    of_release = re.compile(rf"-{re.escape(version)}(-|\.tar|\.zip)")
     times = [
         datetime.fromisoformat(file["upload-time"])
         for file in page["files"]
-        if own.search(file["filename"]) and file.get("upload-time")
+        if of_release.search(file["filename"]) and file.get("upload-time")
     ]
     return max(times, default=None)

@@ -80,11 +80,11 @@ _VERSIONS: Final = (
 )
 
 
-def _joined(protocol: str, own: bytes, *others: bytes) -> Respond:
+def _joined(protocol: str, first: bytes, *others: bytes) -> Respond:
     """Return a function that makes the member the leader of a group with others."""
 
     def respond(cluster: Cluster, values: Values) -> dict[str, Any]:
-        members = [{**member, "metadata": own} for member in values["members"]]
+        members = [{**member, "metadata": first} for member in values["members"]]
         members += [
             {"member_id": f"other-{number}", "group_instance_id": None, "metadata": metadata}
             for number, metadata in enumerate(others)
