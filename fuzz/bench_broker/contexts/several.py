@@ -20,8 +20,9 @@ _REPEATED: Final = dict.fromkeys(
     ),
     0,
 )
-"""APIs that a session requests repeatedly. A producer may wait without end for the partition of its records, so
-Produce is not among them."""
+"""APIs that a session requests repeatedly, without Produce: a producer may wait without end for the partition
+of its records."""
+
 _FOLLOWED: Final = dict.fromkeys(
     (
         keys.METADATA,
