@@ -5,7 +5,7 @@ Which field has what: barnabas.specs.embedded.bytes_fields, and the custom of Ka
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
@@ -25,13 +25,18 @@ from barnabas.specs.message import Message
 _SUBSCRIPTIONS: Final = frozenset(("metadata", "member_metadata"))
 _ASSIGNMENTS: Final = frozenset(("assignment", "member_assignment"))
 _GROUPS: Final = (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.DESCRIBE_GROUPS)
-_PARTITIONS: Final = [{"topic": "fuzz-topic", "partitions": [0]}]
-_USER_DATA: Final = (
-    (None, 0),
-    (StickyAssignorUserData, 0),
-    (StickyAssignorUserData, 1),
-    (CooperativeStickyAssignorUserData, 0),
-)
+PARTITIONS: Final = ({"topic": "fuzz-topic", "partitions": [0]},)
+"""What a member owns, or is assigned."""
+
+_VERSIONS: Final = ConsumerProtocolSubscription.versions[1] + 1
+"""Versions of the consumer protocol, from 0 on."""
+
+_USER_DATA: Final = {
+    "sticky": (StickyAssignorUserData, 1),
+    "sticky before KIP-341": (StickyAssignorUserData, 0),
+    "cooperative-sticky": (CooperativeStickyAssignorUserData, 0),
+}
+_ASSIGNORS: Final = ("range", *_USER_DATA)
 
 _MAGIC_SINCE: Final = {keys.PRODUCE: (2, 3), keys.FETCH: (2, 4)}
 """The versions of these APIs that introduced magic 1 and 2 (KIP-32, KIP-98)."""
@@ -55,36 +60,45 @@ def hidden(
     return lambda dice: dice.some_bytes(dice.pick((0, 1, 4, 16)))
 
 
-def _subscription(dice: SeededRandom) -> bytes:
-    """Return a member's metadata; half of the members own a partition."""
-    owned = dice.pick(([], _PARTITIONS))
+def subscription(
+    version: int,
+    assignor: str,
+    *,
+    owned: Sequence[Mapping[str, Any]] = PARTITIONS,
+    rack: str | None = "rack-1",
+) -> bytes:
+    """Return a member's metadata in a version of the consumer protocol, as an assignor writes it."""
     values = {
         "topics": ["fuzz-topic"],
-        "user_data": _user_data(dice),
+        "user_data": user_data(assignor),
         "owned_partitions": owned,
-        "generation_id": len(owned),
-        "rack_id": dice.pick((None, "rack-1")),
+        "generation_id": 1,
+        "rack_id": rack,
     }
-    return _versioned(ConsumerProtocolSubscription, values, dice)
+    return _versioned(ConsumerProtocolSubscription, version, values)
+
+
+def user_data(assignor: str) -> bytes | None:
+    """Return the user data of an assignor; None for one that keeps nothing of its own."""
+    if assignor not in _USER_DATA:
+        return None
+    declared, version = _USER_DATA[assignor]
+    return _written(declared, version, {"previous_assignment": PARTITIONS, "generation": 1})
+
+
+def _subscription(dice: SeededRandom) -> bytes:
+    version, assignor = dice.below(_VERSIONS), dice.pick(_ASSIGNORS)
+    owned, rack = dice.pick(((), PARTITIONS)), dice.pick((None, "rack-1"))
+    return subscription(version, assignor, owned=owned, rack=rack)
 
 
 def _assignment(dice: SeededRandom) -> bytes:
-    """Return a member's assignment."""
-    values = {"assigned_partitions": _PARTITIONS, "user_data": _user_data(dice)}
-    return _versioned(ConsumerProtocolAssignment, values, dice)
+    values = {"assigned_partitions": PARTITIONS, "user_data": user_data(dice.pick(_ASSIGNORS))}
+    return _versioned(ConsumerProtocolAssignment, dice.below(_VERSIONS), values)
 
 
-def _user_data(dice: SeededRandom) -> bytes | None:
-    """Return the user data of an assignor: of none, or of a sticky one."""
-    declared, version = dice.pick(_USER_DATA)
-    if declared is None:
-        return None
-    return _written(declared, version, {"previous_assignment": _PARTITIONS, "generation": 1})
-
-
-def _versioned(declared: Message, values: dict[str, Any], dice: SeededRandom) -> bytes:
-    """Return a message of the consumer protocol, after its version."""
-    version = dice.below(declared.versions[1] + 1)
+def _versioned(declared: Message, version: int, values: dict[str, Any]) -> bytes:
+    """Return a message after its version."""
     return version.to_bytes(2, "big") + _written(declared, version, values)
 
 

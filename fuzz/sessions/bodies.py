@@ -15,12 +15,6 @@ from barnabas.fuzz.sessions.live_values import Values
 from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
 from barnabas.peers.replay.versions import prune
 from barnabas.specs import keys
-from barnabas.specs.embedded.messages.consumer_protocol import ConsumerProtocolSubscription
-from barnabas.specs.embedded.messages.sticky_assignors import (
-    CooperativeStickyAssignorUserData,
-    StickyAssignorUserData,
-)
-from barnabas.specs.message import Message
 from barnabas.specs.records import build
 from barnabas.specs.records.record import Record
 from barnabas.specs.registry import api
@@ -46,34 +40,6 @@ SUBSCRIPTION: Final = (
 """ConsumerProtocolSubscription v0 of one topic; no user data follows."""
 _SUBSCRIBED: Final = SUBSCRIPTION + b"\xff\xff\xff\xff"
 _ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
-
-
-def subscription(version: int, assignor: str) -> bytes:
-    """Return a member's metadata in a version of the consumer protocol, as an assignor writes it.
-
-    It owns the topic's first partition, and a sticky assignor also keeps that in its user data.
-    """
-    owned = [{"topic": TOPIC, "partitions": [0]}]
-    user_data = None
-    if assignor == "sticky":
-        user_data = _written(
-            StickyAssignorUserData, 1, {"previous_assignment": owned, "generation": 1}
-        )
-    elif assignor == "cooperative-sticky":
-        user_data = _written(CooperativeStickyAssignorUserData, 0, {"generation": 1})
-    values = {
-        "topics": [TOPIC],
-        "user_data": user_data,
-        "owned_partitions": owned,
-        "generation_id": 1,
-        "rack_id": "rack-1",
-    }
-    return version.to_bytes(2, "big") + _written(ConsumerProtocolSubscription, version, values)
-
-
-def _written(message: Message, version: int, values: Mapping[str, Any]) -> bytes:
-    codec = message.codec(version)
-    return codec.encode(codec.layout.fitted(dict(values)))
 
 
 _NOTHING_LIVE: Final[Values] = {}
@@ -226,6 +192,10 @@ _BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
     keys.OFFSET_DELETE: {
         "group_id": GROUP_ID,
         "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0}]}],
+    },
+    keys.CREATE_TOPICS: {
+        "topics": [{"name": TOPIC, "num_partitions": 1, "replication_factor": 1}],
+        "timeout_ms": 1000,
     },
     keys.DELETE_RECORDS: {
         "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0, "offset": 0}]}],

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from barnabas.fuzz.sessions.bodies import MEMBER_ID, MEMBER_UUID, body, subscription
+from barnabas.fuzz.generators.hidden import subscription
+from barnabas.fuzz.sessions.bodies import MEMBER_ID, MEMBER_UUID, body
 from barnabas.fuzz.sessions.members import (
     CLASSIC_KEYS,
     CONSUMER_KEYS,

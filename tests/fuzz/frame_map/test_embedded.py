@@ -8,8 +8,8 @@ from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.fields import map_of
+from barnabas.fuzz.generators.hidden import subscription as metadata
 from barnabas.fuzz.sessions.bodies import body
-from barnabas.fuzz.sessions.bodies import subscription as metadata
 from barnabas.specs import Frame, decode_frame, encode_frame
 from barnabas.specs.embedded.reveal import reveal
 from barnabas.specs.keys import JOIN_GROUP
