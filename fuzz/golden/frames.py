@@ -99,14 +99,14 @@ def malformed_frames(frame: GoldenFrame, seed: str) -> Iterator[GoldenFrame]:
     fields = map_of(Seed(frame.key, frame.version, frame.direction, frame.frame, "golden"))
     parts = (frame.key, frame.version, frame.direction)
     more = (f"{name}-{number}" for number in itertools.count() for name in _MORE)
-    seen = {frame.frame}
+    yielded = {frame.frame}
     for number, name in enumerate(itertools.chain(MUTATORS, more)):
-        if number >= len(MUTATORS) and len(seen) > FEWEST:
+        if number >= len(MUTATORS) and len(yielded) > FEWEST:
             break
         dice = SeededRandom(f"{seed} malformed {parts}", number)
         changed = _changed(fields, name.partition("-")[0], frame.header_size, dice)
-        if changed is not None and changed[0] not in seen:
-            seen.add(changed[0])
+        if changed is not None and changed[0] not in yielded:
+            yielded.add(changed[0])
             yield frame._replace(case=name, frame=changed[0], values=None, change=changed[1])
 
 

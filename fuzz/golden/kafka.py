@@ -17,7 +17,7 @@ _BATCH: Final = 100
 
 
 class Reading(NamedTuple):
-    """How a release reads bytes.
+    """A release's reading of bytes.
 
     Attributes:
         release: The version of kafka-clients.

@@ -49,7 +49,7 @@ class Input(NamedTuple):
     fields: Callable[[Memory], Mapping[str, Any] | None]
     heard: Callable[[Memory, Answer, str], None] = nothing
     event: str = ""
-    shown: Callable[[Answer], str] = lambda _: ""
+    shown: Callable[[Memory, Answer], str] = lambda _, __: ""
     most: int = 32767
     again: bool = False
     sent_before: Input | None = None

@@ -65,7 +65,7 @@ def _nobody(memory: Memory) -> Mapping[str, Any]:
     return _member(memory, member_id="", generation_id=-1)
 
 
-def _state(answer: Answer) -> str:
+def _state(_: Memory, answer: Answer) -> str:
     return str(answer["groups"][0]["group_state"])
 
 

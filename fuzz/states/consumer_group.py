@@ -16,7 +16,8 @@ from barnabas.specs.groups import CONSUMER_MEMBER, NONE
 from barnabas.specs.groups.consumer import BEAT, COMMIT, JOIN, LEAVE, NOBODY
 
 
-def _begins(name: str) -> Memory:
+def begins(name: str) -> Memory:
+    """Return a new member's memory."""
     return {
         "group_id": group(name),
         "member_id": str(uuid.uuid5(uuid.NAMESPACE_OID, name)),
@@ -62,7 +63,7 @@ CONSUMER_GROUP: Final = Alphabet(
     "consumer-group",
     "a consumer group's member (KIP-848), and a classic member that tries to join",
     (keys.CONSUMER_GROUP_HEARTBEAT,),
-    _begins,
+    begins,
     (
         _beat("Heartbeat that joins", lambda _: 0, JOIN),
         _beat("Heartbeat", lambda epoch: max(epoch, 1), BEAT),
@@ -82,7 +83,7 @@ CONSUMER_GROUP: Final = Alphabet(
             "ConsumerGroupDescribe",
             keys.CONSUMER_GROUP_DESCRIBE,
             lambda memory: {"group_ids": [memory["group_id"]]},
-            shown=lambda answer: answer["groups"][0]["group_state"],
+            shown=lambda _, answer: answer["groups"][0]["group_state"],
             sent_before=COMMITTED,
         ),
     ),

@@ -112,12 +112,16 @@ class Conversation:
         """Send an input and return its output. Raises CannotRun if the broker is gone."""
         given_input = self._inputs[name]
         self._asked.append(name)
-        if given_input.sent_before is not None:
-            self._until_lasting(given_input.sent_before)
+        self._send_before(given_input)
         output = self._until_lasting(given_input)
         if given_input.again:
             self._until_lasting(given_input)
         return output
+
+    def _send_before(self, given_input: Input) -> None:
+        if given_input.sent_before is not None:
+            self._send_before(given_input.sent_before)
+            self._until_lasting(given_input.sent_before)
 
     def _until_lasting(self, given_input: Input) -> str:
         for _ in range(int(PATIENCE / PAUSE)):
@@ -162,4 +166,4 @@ class Conversation:
         codes = codes_in(answer, given_input.key, version)
         error = error_name(codes[0]) if codes else NONE
         given_input.heard(self._memory, answer, error)
-        return ", ".join(filter(None, (error, given_input.shown(answer))))
+        return ", ".join(filter(None, (error, given_input.shown(self._memory, answer))))

@@ -5,7 +5,7 @@ A deviation is a step that the protocol's table does not allow, or a response th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet
@@ -25,10 +25,14 @@ _KNOWN: Final = frozenset((UNSENT, *(error.name for error in ERROR_CODES)))
 
 
 class Deviation(NamedTuple):
-    """A deviation: a description, and the inputs that show it; the last one deviates."""
+    """A deviation: a description, and the inputs that show it; the last one deviates.
+
+    cause: what differences of several inputs have in common; "" for other deviations.
+    """
 
     description: str
     inputs: InputPath
+    cause: str = ""
 
 
 def deviations_of(alphabet: Alphabet, machine: Machine) -> Iterator[Deviation]:
@@ -110,11 +114,23 @@ def differences_of(
             if word(output) == word(otherwise):
                 yield name, (following, there)
                 continue
-            words = f"{name}: {output} from {first.broker}, {otherwise} from {second.broker}"
-            deviations.setdefault((name, output, otherwise), Deviation(words, (*path, name)))
+            cause = f"{output} from {first.broker}, {otherwise} from {second.broker}"
+            difference = Deviation(f"{name}: {cause}", (*path, name), cause)
+            deviations.setdefault((name, output, otherwise), difference)
 
     walk((0, 0), behind)
     yield from deviations.values()
+
+
+def by_cause(deviations: Iterable[Deviation]) -> dict[str, list[Deviation]]:
+    """Return deviations by their cause, the one with the shortest inputs first."""
+    groups: dict[str, list[Deviation]] = {}
+    for deviation in deviations:
+        groups.setdefault(deviation.cause or deviation.description, []).append(deviation)
+    return {
+        cause: sorted(members, key=lambda each: len(each.inputs))
+        for cause, members in groups.items()
+    }
 
 
 def still_differ(

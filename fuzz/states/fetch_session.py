@@ -37,7 +37,7 @@ def _went_on(memory: Memory, _: Answer, error: str) -> None:
         memory["session_epoch"] += 1
 
 
-def _session(answer: Answer) -> str:
+def _session(_: Memory, answer: Answer) -> str:
     return "in a session" if answer["session_id"] else ""
 
 

@@ -8,11 +8,17 @@ from barnabas.fuzz.states.alphabet import Alphabet
 from barnabas.fuzz.states.classic_group import CLASSIC_GROUP
 from barnabas.fuzz.states.consumer_group import CONSUMER_GROUP
 from barnabas.fuzz.states.fetch_session import SESSION
+from barnabas.fuzz.states.partition_log import LOG
 from barnabas.fuzz.states.transaction import TRANSACTION
+from barnabas.fuzz.states.two_members import MEMBERS
+from barnabas.fuzz.states.two_producers import PRODUCERS
 
 ALPHABETS: Final[tuple[Alphabet, ...]] = (
     CLASSIC_GROUP,
     CONSUMER_GROUP,
     TRANSACTION,
     SESSION,
+    MEMBERS,
+    PRODUCERS,
+    LOG,
 )

@@ -32,7 +32,7 @@ BEFORE_TV2: Final = 11
 ProducerOf = Callable[[Memory], Memory | None]
 
 
-def _begins(name: str) -> Memory:
+def begins(name: str) -> Memory:
     """Return a new producer's memory, with a producer id that no broker assigns so soon."""
     nobody = 1 << 48 | zlib.crc32(name.encode())
     return {"transactional_id": name, "producer_id": nobody, "producer_epoch": 0, "sequence": 0}
@@ -104,7 +104,7 @@ TRANSACTION: Final = Alphabet(
     "transaction",
     "a transactional producer",
     (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN),
-    _begins,
+    begins,
     (
         Input(
             "InitProducerId",
@@ -140,7 +140,7 @@ TRANSACTION: Final = Alphabet(
             "DescribeTransactions",
             keys.DESCRIBE_TRANSACTIONS,
             lambda memory: {"transactional_ids": [memory["transactional_id"]]},
-            shown=lambda answer: answer["transaction_states"][0]["transaction_state"],
+            shown=lambda _, answer: answer["transaction_states"][0]["transaction_state"],
         ),
     ),
     TRANSACTIONAL_PRODUCER,

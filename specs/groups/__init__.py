@@ -3,6 +3,8 @@
 from barnabas.specs.groups.classic import CLASSIC_MEMBER
 from barnabas.specs.groups.consumer import CONSUMER_MEMBER
 from barnabas.specs.groups.fetch_session import FETCH_SESSION
+from barnabas.specs.groups.pairs import TWO_MEMBERS, TWO_PRODUCERS
+from barnabas.specs.groups.partition_log import PARTITION_LOG
 from barnabas.specs.groups.table import ANY, NONE, OTHER, Table
 from barnabas.specs.groups.transaction import TRANSACTIONAL_PRODUCER
 
@@ -13,6 +15,9 @@ __all__ = [
     "FETCH_SESSION",
     "NONE",
     "OTHER",
+    "PARTITION_LOG",
     "TRANSACTIONAL_PRODUCER",
+    "TWO_MEMBERS",
+    "TWO_PRODUCERS",
     "Table",
 ]

@@ -157,6 +157,7 @@ def fuzz_bisect_command(
 @fuzz_app.command(
     "states",
     epilog=examples(
+        "barnabas fuzz states partition-log --target apache:4.3.1 --table --pictures machines",
         "barnabas fuzz states --target apache:4.3.1",
         "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
         "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",

@@ -91,5 +91,12 @@ class StatesOptions:
         ),
     ] = None
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1
+    table: Annotated[
+        bool, typer.Option("--table", help="Print each state, and each input with its output.")
+    ] = False
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for a picture (SVG) of each machine."),
+    ] = None
     owned: Own = False
     as_json: JsonLines = False

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from barnabas.cli.console.extras import needs
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import progress_bar
+from barnabas.cli.console.terminal import Terminal, plain_table
 from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.options import StatesOptions
 from barnabas.cli.fuzz.studies import Study, studies
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.states.deviations import UNSUPPORTED
+from barnabas.fuzz.states.deviations import UNSUPPORTED, by_cause
+from barnabas.fuzz.states.picture import rows, svg
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, os_errors
 
 if TYPE_CHECKING:
     from barnabas.fuzz.states.deviations import Deviation
@@ -51,6 +56,8 @@ def fuzz_states(options: StatesOptions) -> int:
 def _study(study: Study, options: StatesOptions, output: Output) -> int:
     """Learn an alphabet, print the result, and return the number of problems. Raises CannotRun."""
     machines, wrong = ([], []) if study.missing else _learned(study, options, output)
+    if options.pictures is not None:
+        _draw(study.alphabet.name, machines, options.pictures)
     if options.as_json:
         output.raw(json_text(_document(study, machines, wrong)))
     elif study.missing:
@@ -58,7 +65,30 @@ def _study(study: Study, options: StatesOptions, output: Output) -> int:
         output.line(f"{study.alphabet.name}: {left_out}")
     else:
         _print(output, study, machines, wrong)
+        if options.table:
+            _print_tables(output, machines)
     return len(wrong)
+
+
+def _draw(alphabet: str, machines: Sequence[Machine], folder: Path) -> None:
+    """Write a picture of each machine. Raises Trouble."""
+    with os_errors(f"can't write to {folder}", COULD_NOT_RUN):
+        folder.mkdir(parents=True, exist_ok=True)
+        for machine in machines:
+            name = re.sub(r"[^\w.]+", "-", f"{alphabet} {machine.broker}")
+            picture = svg(machine, f"{alphabet} of {machine.broker}")
+            (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
+
+
+def _print_tables(output: Output, machines: Sequence[Machine]) -> None:
+    numbers = ("state", "next")
+    for machine in machines:
+        output.line(f"{machine.broker}:")
+        columns = ("state", "shortest path", "input", "output", "next")
+        table = plain_table(*columns, numbers=numbers)
+        for row in rows(machine):
+            table.add_row(*(Text(str(each)) for each in row))
+        Terminal().show_table(table)
 
 
 def _learned(
@@ -121,9 +151,10 @@ def _print(
         output.line(
             f"  {name} is switched off ({UNSUPPORTED}): nothing was learned of what needs it"
         )
-    for problem in wrong:
-        output.line(f"  {problem.description}")
-        output.line(f"    {', '.join(problem.inputs)}")
+    for cause, problems in by_cause(wrong).items():
+        output.line(f"  {cause}")
+        for problem in problems:
+            output.line(f"    {', '.join(problem.inputs)}")
     if not (wrong or off):
         output.line(f"  nothing wrong ({study.source})")
 
@@ -160,5 +191,12 @@ def _document(
             }
             for machine in machines
         ],
-        "findings": [{"about": each.description, "inputs": each.inputs} for each in wrong],
+        "findings": [
+            {
+                "about": each.description,
+                "cause": each.cause or each.description,
+                "inputs": each.inputs,
+            }
+            for each in wrong
+        ],
     }

@@ -67,8 +67,9 @@ def test_what_is_wrong_is_told_with_the_way_there(
 
 def test_a_difference_is_told_once_and_what_is_behind_it_is_not() -> None:
     other = lamp("other", on={"burn": Step("NONE, cold", 0)})
+    words = "NONE, hot from lamp, NONE, cold from other"
     assert list(differences_of(lamp(), other)) == [
-        Deviation("burn: NONE, hot from lamp, NONE, cold from other", ("light", "burn"))
+        Deviation(f"burn: {words}", ("light", "burn"), words)
     ]
 
 

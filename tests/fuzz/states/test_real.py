@@ -23,7 +23,14 @@ from barnabas.proxy.scenario.model import Scenario
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-STATES = {"classic-group": 7, "consumer-group": 5, "fetch-session": 2}
+STATES = {
+    "classic-group": 7,
+    "consumer-group": 5,
+    "fetch-session": 2,
+    "two-members": 5,
+    "two-producers": 17,
+    "partition-log": 5,
+}
 """As they were found. That of transactions takes a minute."""
 
 BY_NAME = {one.name: one for one in ALPHABETS}
@@ -40,6 +47,28 @@ rules:
     match: {api: Heartbeat, direction: request}
     where: generation_id == `1`
     do: {respond: {}}
+""")
+
+
+NO_OFFSET_ERRORS = loads("""
+version: 1
+rules:
+  - name: offsets that are out of range are empty
+    match: {api: Fetch, direction: response}
+    where: "responses[0].partitions[0].error_code == `1`"
+    do: {edit: {set: {"responses[0].partitions[0].error_code": 0}}}
+""")
+
+LATE_EPOCHS = loads("""
+version: 1
+rules:
+  - name: a fenced producer is not refused
+    match: {api: AddPartitionsToTxn, direction: response}
+    where: "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == `90`"
+    do:
+      edit:
+        set:
+          "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code": 0
 """)
 
 
@@ -67,14 +96,16 @@ def test_it_is_learned_whole_and_nothing_is_wrong(
     assert list(deviations_of(BY_NAME[name], machine)) == []
 
 
-def wrong_behind(kafka: BrokerTarget, scenario: Scenario) -> dict[str, Deviation]:
-    """What is wrong with classic groups behind a proxy, by the input that shows it."""
+def wrong_behind(
+    kafka: BrokerTarget, scenario: Scenario, name: str = "classic-group"
+) -> dict[str, Deviation]:
+    """What is wrong behind a proxy, by the input that shows it."""
     host, port = kafka.service.address
     with Harness(f"{host}:{port}", scenario=scenario) as proxy:
         where, _, through = proxy.bootstrap.rpartition(":")
         with address(Address(where, int(through))) as target:
-            machine = machine_of(target, "classic-group", scenario.rules[0].name)
-    return {wrong.inputs[-1]: wrong for wrong in deviations_of(BY_NAME["classic-group"], machine)}
+            machine = machine_of(target, name, scenario.rules[0].name)
+    return {wrong.inputs[-1]: wrong for wrong in deviations_of(BY_NAME[name], machine)}
 
 
 def test_a_heartbeat_that_is_always_fine_is_found(kafka: BrokerTarget) -> None:
@@ -87,3 +118,16 @@ def test_a_heartbeat_of_an_old_generation_that_is_fine_is_found(kafka: BrokerTar
     (found,) = wrong_behind(kafka, OLD_HEARTBEATS).values()
     assert "Heartbeat of the last generation in state" in found.description
     assert found.inputs.count("JoinGroup") >= 2
+
+
+def test_offsets_that_no_broker_has_and_that_are_fine_are_found(kafka: BrokerTarget) -> None:
+    found = wrong_behind(kafka, NO_OFFSET_ERRORS, "partition-log")
+    assert found.keys() == {
+        "Fetch after the end", "Fetch at the first offset", "Fetch inside the first batch"
+    }  # fmt: skip
+
+
+def test_a_fenced_producer_that_is_not_refused_is_found(kafka: BrokerTarget) -> None:
+    found = wrong_behind(kafka, LATE_EPOCHS, "two-producers")
+    assert found.keys() == {"first: AddPartitionsToTxn", "second: AddPartitionsToTxn"}
+    assert "in state SECOND is accepted" in found["first: AddPartitionsToTxn"].description

@@ -33,6 +33,7 @@ def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
     assert state["steps"]["Fetch of a later epoch"] == {"output": "NONE", "next": 0}
     assert {
         "about": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
+        "cause": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
         "inputs": ["Fetch that opens", "Fetch of a later epoch"],
     } in result["findings"]
 

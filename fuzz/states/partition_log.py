@@ -1,0 +1,161 @@
+"""The alphabet of a partition's log: batches are written, read from any offset and deleted.
+
+All conversations use one partition of a topic of its own, since markers of others' transactions would change
+the end. Offsets are relative to the log's end at the conversation's beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.sessions import session
+from barnabas.fuzz.sessions.bodies import records
+from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory, nothing
+from barnabas.fuzz.states.fetch_session import BY_NAME
+from barnabas.specs import keys
+from barnabas.specs.groups import NONE, PARTITION_LOG
+from barnabas.specs.groups import partition_log as events
+from barnabas.specs.records import read
+
+WITH_TOPIC_NAMES: Final = 12
+"""The newest Produce with topic names."""
+TOPIC: Final = f"{session.TOPIC}-log"
+_LATEST: Final = -1
+_WHOLE_BATCH: Final = 1
+"""A limit of bytes that is smaller than any batch: the first batch is returned whole (KIP-74)."""
+
+Offset = Callable[[Memory], int]
+
+
+def _begins(_: str) -> Memory:
+    return {"first": None, "end": None}
+
+
+def _began(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE and memory["first"] is None:
+        memory["first"] = memory["end"] = answer["topics"][0]["partitions"][0]["offset"]
+
+
+def _list_offsets(name: str, timestamp: int, heard: Any = nothing, shown: Any = None) -> Input:
+    partitions = [{"partition_index": 0, "timestamp": timestamp}]
+
+    def fields(_: Memory) -> Mapping[str, Any]:
+        return {"topics": [{"name": TOPIC, "partitions": partitions}]}
+
+    return Input(name, keys.LIST_OFFSETS, fields, heard, shown=shown or (lambda _, __: ""))
+
+
+def _created(memory: Memory) -> Mapping[str, Any] | None:
+    """Return the topic to create; None once it is known to exist."""
+    if memory["first"] is not None:
+        return None
+    return {"topics": [{"name": TOPIC, "num_partitions": 1, "replication_factor": 1}]}
+
+
+_CREATION: Final = Input("CreateTopics", keys.CREATE_TOPICS, _created)
+_BEGINNING: Final = _list_offsets("ListOffsets of the beginning", _LATEST, _began)._replace(
+    sent_before=_CREATION
+)
+
+
+def _produce(_: Memory) -> Mapping[str, Any]:
+    partitions = [{"index": 0, "records": records(WITH_TOPIC_NAMES)}]
+    return {"topic_data": [{"name": TOPIC, "partition_data": partitions}]}
+
+
+def _produced(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE:
+        base = answer["responses"][0]["partition_responses"][0]["base_offset"]
+        memory["end"] = base + sum(
+            len(batch.records()) for batch in read(records(WITH_TOPIC_NAMES))
+        )
+
+
+def _batches(memory: Memory, answer: Answer) -> str:
+    """Return the relative first offsets of the batches that a Fetch returns."""
+    partitions = [each for topic in answer["responses"] for each in topic["partitions"]]
+    found = [batch.base_offset for each in partitions for batch in read(each["records"] or b"")]
+    offsets = [f"+{base - memory['first']}" for base in found if base is not None]
+    return f"batches {' '.join(offsets)}" if offsets else "no batch"
+
+
+def _fetch(name: str, offset: Offset) -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any]:
+        partition = {
+            "partition": 0,
+            "fetch_offset": offset(memory),
+            "partition_max_bytes": _WHOLE_BATCH,
+        }
+        topics = [{"topic": TOPIC, "partitions": [partition]}]
+        return {"session_id": 0, "session_epoch": -1, "max_bytes": 1, "topics": topics}
+
+    return Input(
+        name, keys.FETCH, fields, event=name, shown=_batches, most=BY_NAME, sent_before=_BEGINNING
+    )
+
+
+def _delete(name: str, offset: Offset) -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any]:
+        partitions = [{"partition_index": 0, "offset": offset(memory)}]
+        return {"topics": [{"name": TOPIC, "partitions": partitions}]}
+
+    return Input(name, keys.DELETE_RECORDS, fields, event=name, sent_before=_BEGINNING)
+
+
+def _first(memory: Memory) -> int:
+    return int(memory["first"])
+
+
+def _inside(memory: Memory) -> int:
+    return int(memory["first"]) + 1
+
+
+def _end(memory: Memory) -> int:
+    return int(memory["end"])
+
+
+def _after(memory: Memory) -> int:
+    return int(memory["end"]) + 1
+
+
+def _end_is_known(memory: Memory, answer: Answer) -> str:
+    end = answer["topics"][0]["partitions"][0]["offset"]
+    return "the end" if end == memory["end"] else "another offset"
+
+
+def _start(memory: Memory, answer: Answer) -> str:
+    start = answer["topics"][0]["partitions"][0]["offset"]
+    if start == memory["end"] > memory["first"]:
+        return "the end"
+    return f"+{max(start - memory['first'], 0)}"
+
+
+LOG: Final = Alphabet(
+    "partition-log",
+    "a partition's log: batches are written, read from any offset and deleted",
+    (keys.PRODUCE, keys.FETCH, keys.LIST_OFFSETS, keys.DELETE_RECORDS),
+    _begins,
+    (
+        Input(
+            events.WRITE,
+            keys.PRODUCE,
+            _produce,
+            _produced,
+            events.WRITE,
+            most=WITH_TOPIC_NAMES,
+            sent_before=_BEGINNING,
+        ),
+        _fetch(events.READ_FIRST, _first),
+        _fetch(events.READ_INSIDE, _inside),
+        _fetch(events.READ_END, _end),
+        _fetch(events.READ_AFTER, _after),
+        _delete(events.DELETE_INSIDE, _inside),
+        _delete(events.DELETE_ALL, lambda _: -1),
+        _list_offsets("ListOffsets, latest", _LATEST, shown=_end_is_known)._replace(
+            sent_before=_BEGINNING
+        ),
+        _list_offsets("ListOffsets, earliest", -2, shown=_start)._replace(sent_before=_BEGINNING),
+    ),
+    PARTITION_LOG,
+)
