@@ -5,6 +5,7 @@ One helper fails for bugs in different messages, so the function that called it 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -15,8 +16,10 @@ FRAMES: Final = 3
 _LANGUAGE: Final = re.compile(
     r"(?:io|bytes|bufio|strings|runtime|reflect|sync|net|errors|slices|sort|fmt|math)\.(?=[A-Z(]|runtime_)"
     r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala)\."
+    r"|(?:asyncio|collections|concurrent|encodings|json|logging|lz4|snappy|zstandard)/\S*\.py:"
+    r"|(?:_compression|bz2|codecs|contextlib|enum|functools|gzip|queue|selectors|socket|ssl|threading)\.py:"
 )
-"""Frames of the libraries that come with languages."""
+"""Frames of the libraries that come with languages, and of codecs."""
 
 _HELPERS: Final = re.compile(
     # Java: bytes, codecs, and the iterators of records, which all APIs with records use
@@ -30,8 +33,9 @@ _HELPERS: Final = re.compile(
     r"|\S*kafka-go\.(?:read|peek|discard)\w+$"
     # librdkafka: its portability layer, and the reader of buffers
     r"|rd_(?!kafka_)\w+$|rd_kafka_(?:buf|assert|crash)\w*$"
-    # Python: types of the protocol, record varints, codecs
-    r"|\S*(?:kafka|aiokafka)/(?:protocol/(?:types|primitives|schema|codec)\w*|record/util|codec|util)\.py:"
+    # Python: types and frames of the protocol, iterators of records, codecs
+    r"|(?:aio)?kafka/protocol/(?:\w+/)*(?:abstract|api|codec|frame|parser|primitives|schema|struct|types)\.py:"
+    r"|(?:aio)?kafka/(?:record/(?:default_records|legacy_records|memory_records|util)|codec|util)\.py:"
 )
 
 
@@ -54,11 +58,15 @@ def is_helper(frame: str) -> bool:
 def naming_frames(frames: Sequence[str]) -> tuple[str, ...]:
     """Return the frames that tell bugs apart: at most one helper, then the innermost others.
 
+    Of the innermost helpers it is the first that does not come with the language, if there is one.
+
     >>> naming_frames(("rd_calloc", "rd_kafka_buf_read", "rd_kafka_handle_Fetch", "rd_kafka_serve"))
     ('rd_calloc', 'rd_kafka_handle_Fetch', 'rd_kafka_serve')
     """
-    others = [frame for frame in frames if not is_helper(frame)]
-    return tuple([*(frame for frame in frames[:1] if is_helper(frame)), *others][:FRAMES])
+    helpers = [*itertools.takewhile(is_helper, frames)]
+    first = next((helper for helper in helpers if not is_language(helper)), "".join(helpers[:1]))
+    others = (frame for frame in frames if not is_helper(frame))
+    return tuple(filter(None, (first, *others)))[:FRAMES]
 
 
 def own_frame(frames: Sequence[str]) -> str:

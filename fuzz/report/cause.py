@@ -140,10 +140,9 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
         return Cause("answered", behaviour[-1], oracle)
     error, frames = error_and_frames(oracle, behaviour)
     frame = own_frame(frames)
+    if _lets_out(oracle, error, frames):
+        return Cause(READING, frame, "", "" if frame else message)
     if frame:
-        within = any(is_helper(inner) and not is_language(inner) for inner in frames[:1])
-        if within and oracle in _LETS_OUT and not _MISTAKE.fullmatch(error):
-            return Cause(READING, frame, "")
         return Cause(error, frame, "")
     if frames:
         return Cause(error, frames[0], "", message)
@@ -152,6 +151,12 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
         return Cause(error, "", oracle, message if labelled else "")
     errors = behaviour[ERROR_AT.get(oracle, slice(1))]
     return Cause(", ".join(filter(None, errors)), "", oracle)
+
+
+def _lets_out(oracle: str, error: str, frames: Sequence[str]) -> bool:
+    """Return whether an error of a helper, which malformed bytes justify, should have been caught."""
+    within = any(is_helper(inner) and not is_language(inner) for inner in frames[:1])
+    return within and oracle in _LETS_OUT and not _MISTAKE.fullmatch(error)
 
 
 def error_and_frames(oracle: str, behaviour: Sequence[str]) -> tuple[str, list[str]]:

@@ -66,7 +66,8 @@ def heading(group: Group) -> str:
     if root_cause.error == READING:
         errors = [_class_name(error) for error in group.errors]
         more = f" and {len(errors) - LISTED} more" if len(errors) > LISTED else ""
-        return f"{_short(root_cause.frame)} lets out {', '.join(errors[:LISTED])}{more}"
+        subject = _subject(root_cause, first)
+        return f"{subject} lets out {', '.join(errors[:LISTED])}{more}{message}"
     return f"{_happens(root_cause, first)}{message}"
 
 
@@ -79,9 +80,12 @@ def _as_raised(root_cause: Cause, finding: Finding) -> Cause:
 
 def _happens(root_cause: Cause, finding: Finding) -> str:
     """Return subject and verb."""
-    subject = _short(root_cause.frame) or WHO.get(finding.oracle.partition("-")[0], "the broker")
     verb = _verb(root_cause)
-    return f"{subject} {verb}" if verb else shorten(finding.what, WHAT)
+    return f"{_subject(root_cause, finding)} {verb}" if verb else shorten(finding.what, WHAT)
+
+
+def _subject(root_cause: Cause, finding: Finding) -> str:
+    return _short(root_cause.frame) or WHO.get(finding.oracle.partition("-")[0], "the broker")
 
 
 def upon(recipe: Recipe) -> str:

@@ -77,6 +77,10 @@ FETCHED = "Fetch records"
         ("fatal", ("java.lang.OutOfMemoryError", "no stack", "Fetch", "lengths key.length"),
          ("java.lang.OutOfMemoryError", "", "fatal", "Fetch records")),
         ("client-memory", ("lengths key.length",), ("", "", "client-memory", "Fetch records")),
+        ("client-raised", ("struct.error", "kafka/protocol/types.py:decode"),
+         (READING, "", "", "Fetch records")),
+        ("client-raised", ("TypeError", "kafka/protocol/types.py:decode"),
+         ("TypeError", "kafka/protocol/types.py:decode", "", "Fetch records")),
         # who calls a helper names the bug
         ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
         ("logged", ("java.io.EOFException", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
@@ -153,6 +157,8 @@ def test_errors_that_helpers_raise_are_one_group_with_their_caller() -> None:
     ]
     (group,) = groups(findings)
     assert heading(group) == "A.f lets out IOException, ZipException and 1 more"
+    (group,) = groups([replace(findings[0], behaviour=(errors[0], stream))])
+    assert heading(group) == "the broker lets out IOException (Metadata)"
     assert title(findings[1]).startswith("A.f throws ZipException on ")
 
 
