@@ -65,6 +65,9 @@ _ERROR: Final = re.compile(
 _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
 """The labels that follow these replace a missing stack."""
 
+COMPUTING: Final = "computes"
+"""What a client does that hangs in a loop; others wait."""
+
 LOOP: Final = 2
 """Innermost frames among which a loop is looked for: what it calls differs each time."""
 
@@ -205,9 +208,13 @@ def _hang_frames(observation: Observation) -> tuple[str, ...]:
 
 
 def _hanging(root_cause: Cause, behaviour: Sequence[str], frame: str) -> Cause:
-    """Return the cause of a hang, by its frame or, without one, by its message."""
-    message = "" if frame else root_cause.message
-    return root_cause._replace(error="".join(behaviour[1:2]), frame=frame, message=message)
+    """Return the cause of a hang: by its loop, if there is one, else by its message.
+
+    A client that waits does so in the loop of its connections, whatever it waits for.
+    """
+    doing = "".join(behaviour[1:2])
+    message = "" if frame and doing == COMPUTING else root_cause.message
+    return root_cause._replace(error=doing, frame=frame, message=message)
 
 
 def representative(group: Group) -> Finding | None:
@@ -268,7 +275,7 @@ def _loops(findings: Iterable[Finding]) -> dict[str, str]:
     """
     stacks: dict[str, list[str]] = {}
     for finding in findings:
-        if finding.oracle == "client-hung":
+        if finding.oracle == "client-hung" and COMPUTING in finding.behaviour:
             frames = _hang_frames(finding.observation)
             stacks[finding.name] = [frame for frame in frames if not is_helper(frame)][:LOOP]
     loops: dict[str, str] = {}
@@ -297,10 +304,10 @@ def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
 
 
 def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
-    """Return the activity of a client that hangs, and the field; () for other findings."""
-    if finding.oracle != "client-hung":
+    """Return the field on which a client computes; () for other findings."""
+    if finding.oracle != "client-hung" or COMPUTING not in finding.behaviour:
         return ()
-    return (*finding.behaviour[1:2], *recipe_labels(finding.recipe)[2:])
+    return recipe_labels(finding.recipe)[2:]
 
 
 def _symptom_of_response(finding: Finding) -> tuple[str, ...]:

@@ -137,6 +137,21 @@ def test_hangs_in_one_loop_are_one_group_whatever_the_loop_was_calling() -> None
     ]
 
 
+def test_clients_that_wait_are_told_apart_by_api_since_all_wait_in_one_loop() -> None:
+    spinning = hanging("a", "name", "poll")
+    waiting = [
+        replace(
+            spinning, name=name, behaviour=(name, "waits", "name"),
+            recipe=RECIPE._replace(seed=replace(RECIPE.seed, key=key)),
+            observation=replace(spinning.observation, facts=spinning.observation.facts[1:]),
+        )
+        for name, key in (("Fetch", 1), ("Metadata", 3))
+    ]  # fmt: skip
+    assert [heading(group) for group in groups(waiting)] == [
+        f"the client hangs and waits in k.wait ({name})" for name in ("Fetch", "Metadata")
+    ]
+
+
 def test_an_error_code_without_a_stack_is_of_the_cause_that_has_one() -> None:
     path = ("Produce", "responses.error_code")
     logged = replace(FINDING, name="a", cases=3)
