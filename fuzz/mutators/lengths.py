@@ -18,9 +18,10 @@ _FORMS: Final = (
     "as long as Kafka reads",
     "too long",
     "without an end",
-    "maximal",
-    "beyond",
+    *(f"2^{bits}" for bits in (31, 32, 33, 62, 63)),
+    *(f"2^{bits}-1" for bits in (32, 35, 40, 48, 56, 63, 64)),
 )
+"""Kafka reads the lower 32 bits of a varint of 5 bytes; other readers take up to 64 bits as a size."""
 _SIZE: Final = struct.Struct(">i")
 _SIZES: Final = (
     0,
@@ -134,14 +135,23 @@ def odd_varint(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             new = _padded(old, most + dice.between(1, 6))
         case "without an end":
             new = b"\xff" * most
-        case "maximal":
-            new = b"\xff" * (most - 1) + (b"\x0f" if most == 5 else b"\x01")
-        case _:  # more bits than an int64 has
-            new = b"\xff" * (most - 1) + b"\x7f"
+        case _:
+            power, _, less = form.removeprefix("2^").partition("-")
+            new = _wide((1 << int(power)) - (1 if less else 0))
     if new == old:
         new = _padded(old, len(old) + 1)
     detail = f"a varint {form}: {new.hex()} instead of {old.hex()}"
     return replace(message, part, new, dice, detail)
+
+
+def _wide(value: int) -> bytes:
+    """Return an unsigned varint of any size.
+
+    >>> _wide(1 << 32).hex(), len(_wide((1 << 64) - 1))
+    ('8080808010', 10)
+    """
+    groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
+    return bytes((*(group | 0x80 for group in groups[:-1]), groups[-1]))
 
 
 def _padded(data: bytes, size: int) -> bytes:

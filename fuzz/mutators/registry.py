@@ -31,8 +31,8 @@ MUTATORS: Final[tuple[Mutator, ...]] = (
     Mutator("beyond", "a length that extends beyond its record or batch",
             lengths.in_batches, lengths.beyond, turns=2),
     Mutator("nulls", "null instead of a value", lengths.not_null, lengths.null),
-    Mutator("varints", "a varint that is overlong, unterminated or maximal",
-            where(lambda part: part.coding in VARINTS), lengths.odd_varint, turns=2),
+    Mutator("varints", "a varint that is overlong, unterminated, or of up to 64 bits",
+            where(lambda part: part.coding in VARINTS), lengths.odd_varint, turns=4),
     Mutator("frame_size", "a wrong frame size", whole, lengths.frame_size, turns=6),
     # fields
     Mutator("limits", "a number at a limit of its type",
