@@ -68,11 +68,24 @@ class _Family:
             self.variants[variant][session][instead] = position
 
     def put_in_order(self) -> None:
-        """Order the variants: the newest, the oldest, those between. No session comes last."""
-        variants = (self.variants[variant] for variant in _from_the_ends(self.variants))
+        """Order the variants: the newest, the oldest, those between. No session comes last.
+
+        Sessions that the newest variant lacks, such as those of older protocols, come right after it.
+        """
+        in_order = [self.variants[variant] for variant in _from_the_ends(self.variants)]
+        latest: dict[str, list[Place]] = {}
+        for variant in sorted(self.variants):
+            latest |= self.variants[variant]
+        older = {
+            session: places
+            for session, places in latest.items()
+            if session not in in_order[0] and places[0][0].session
+        }
+        if older:
+            in_order.insert(1, older)
         self.order = tuple(
             tuple(places for _, places in sorted(sessions.items(), reverse=True))
-            for sessions in variants
+            for sessions in in_order
         )
 
 

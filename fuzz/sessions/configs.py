@@ -12,6 +12,7 @@ from barnabas.fuzz.sessions.steps import send_request, topic
 from barnabas.specs import keys
 
 METRICS: Final = "fuzz-metrics"
+INVALID_REQUEST: Final = 42
 _SET: Final = 0
 
 RESOURCES: Final = (
@@ -51,7 +52,8 @@ def _configure(stage: Stage) -> Steps:
     for kind, name, config, value in RESOURCES:
         if kind in _SET_BEFORE:
             changes = _bodies(kind, name, config, value)[keys.INCREMENTAL_ALTER_CONFIGS]
-            yield from send_request(stage, keys.INCREMENTAL_ALTER_CONFIGS, **changes)
+            fine = (0, INVALID_REQUEST)  # older brokers lack the type
+            yield from send_request(stage, keys.INCREMENTAL_ALTER_CONFIGS, fine=fine, **changes)
     node_ids = [broker["node_id"] for broker in cluster.get("brokers", ())]
     return {**live, "resource_name": str(node_ids[0] if node_ids else 1)}
 

@@ -171,6 +171,21 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
     assert len(results["group_id.length"]) >= 3
 
 
+def test_sessions_of_older_versions_come_right_after_the_newest_version() -> None:
+    offered = {keys.PRODUCE: (0, 13), keys.INIT_PRODUCER_ID: (0, 5)}
+    offered |= {keys.TXN_OFFSET_COMMIT: (0, 5), keys.END_TXN: (0, 5)}
+    produced = [seed for seed in seeds(offered) if seed.key == keys.PRODUCE]
+    strata = Strata("s", produced, [MUTATORS_BY_NAME["counts"]])
+    visits: dict[str, list[str]] = {}
+    for number in range(len(strata)):
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number))
+        if part.path == "topic_data.count":
+            visits.setdefault(part.coding, []).append(chart.session)
+    first, second, *_ = visits["uvarint+1"]
+    assert not first.startswith("transaction-v1")
+    assert second.startswith("transaction-v1")
+
+
 @functools.cache
 def answered() -> tuple[Seed, ...]:
     """What a client gets: of one API records, of another one the metadata of members."""
