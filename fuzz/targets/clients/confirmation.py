@@ -51,6 +51,8 @@ class AlarmConfirmation:
         """Clients that waited twice: they wait for a quiet moment."""
         self._quietly: set[AlarmKind] = set()
         """The kind that is being confirmed on a quiet moment."""
+        self.quietly_done = 0
+        """How many were confirmed, or not, on a quiet moment."""
 
     def __len__(self) -> int:
         """Return how many alarms are being confirmed."""
@@ -62,8 +64,16 @@ class AlarmConfirmation:
 
     @property
     def wants_quiet(self) -> bool:
-        """Return whether no session should begin until `confirm_quietly` has confirmed all."""
+        """Return whether clients that wait are still to be confirmed on a quiet moment."""
         return bool(self._doubtful or self._quietly)
+
+    def give_up(self) -> None:
+        """Call clients that wait no hangs if there was no quiet moment to confirm them."""
+        for kind, observation in self._doubtful.items():
+            self._quietly.add(kind)
+            _, look = self._looked_at[kind]
+            look.set_result([with_facts(observation, ("confirmed", False))])
+        self._doubtful = {}
 
     def confirm_quietly(self) -> None:
         """Begin to confirm a client that waits, if no other alarm is being confirmed.
@@ -110,6 +120,7 @@ class AlarmConfirmation:
                     self._looked_at[kind] = index, Future()
                     continue
                 del self._looked_at[kind]
+                self.quietly_done += kind in self._quietly
                 self._quietly.discard(kind)
                 yield index, looked
                 for similar in self._alike.pop(kind):
