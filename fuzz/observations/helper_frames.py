@@ -22,8 +22,10 @@ _LANGUAGE: Final = re.compile(
 """Frames of the libraries that come with languages, and of codecs."""
 
 _HELPERS: Final = re.compile(
-    # Java: bytes, codecs, and the iterators of records, which all APIs with records use
+    # Java: bytes, codecs, generated messages, and the iterators of records, which all APIs with records use
     r"org\.apache\.kafka\.common\.(?:utils|compress|protocol)\."
+    r"|org\.apache\.kafka\.common\.message\.\S+\.(?:<init>|read)$"
+    r"|org\.apache\.kafka\.common\.requests\.\S+\.(?:<init>|(?:doP|p)arse\w*)$"
     r"|org\.apache\.kafka\.common\.record\.(?:internal\.)?(?:ByteBufferLogInputStream|RecordBatchIterator|"
     r"(?:Default|Legacy|AbstractLegacy)Record(?:Batch)?)(?:\$\w+)*\."
     # franz-go, Sarama, kafka-go
