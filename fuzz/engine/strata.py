@@ -83,10 +83,7 @@ class _Family:
         }
         if older:
             in_order.insert(1, older)
-        self.order = tuple(
-            tuple(places for _, places in sorted(sessions.items(), reverse=True))
-            for sessions in in_order
-        )
+        self.order = tuple(_turned(sessions, self.first) for sessions in in_order)
 
 
 class Strata:
@@ -109,8 +106,8 @@ class Strata:
         levels: tuple[list[_Family], ...] = ([], [], [], [])
         deep: dict[str, dict[tuple[str, str], list[_Family]]] = {}
         for family in families.values():
-            family.put_in_order()
             family.first = dice.below(1 << 24)
+            family.put_in_order()
             _, mutator, part = _any(family)
             # a whole frame is equal in all versions
             each = len(family.order) if mutator.per == "field" and part.path else 0
@@ -158,7 +155,7 @@ class Strata:
         visit += passes * visits
         passes, rank = divmod(visit, len(order))
         sessions = order[rank]
-        places = sessions[(first + passes + rank) % len(sessions)]
+        places = sessions[(passes + rank) % len(sessions)]
         return dice.pick(places), first + visit
 
     def anywhere(self, seed: int, dice: SeededRandom) -> Turn:
@@ -246,6 +243,15 @@ def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
         size, after = max(gaps, key=lambda gap: (gap[0], -gap[1]))
         chosen.append(ordered[after + size // 2])
     return tuple(chosen)
+
+
+def _turned(sessions: Mapping[str, list[Place]], by: int) -> tuple[list[Place], ...]:
+    """Return the positions by session, of which any one is first, and after them those without one."""
+    names = sorted(sessions, reverse=True)
+    led = [name for name in names if sessions[name][0][0].session]
+    by %= max(len(led), 1)
+    plain = [name for name in names if not sessions[name][0][0].session]
+    return tuple(sessions[name] for name in (*led[by:], *led[:by], *plain))
 
 
 def _woven(
