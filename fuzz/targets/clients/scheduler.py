@@ -27,9 +27,7 @@ FIRST: Final = 2
 """Sessions at first; one more for each that is over, since first sessions are slow."""
 PAUSES: Final = 0.1
 """The share of the time in which no session begins, so that clients that wait are confirmed."""
-PAUSE_S: Final = 10.0
-"""Seconds that a pause is expected to take."""
-OVERTIME: Final = 30.0
+OVERTIME: Final = 15.0
 """Seconds after the end of the time in which clients that wait are still confirmed."""
 WAKES: Final = 0.02
 """Seconds between two looks for finished confirmations."""
@@ -117,7 +115,7 @@ class SessionScheduler:
         """
         looks = self._looks
         if self._pause_began is None:
-            too_early = self._paused + PAUSE_S > PAUSES * (now - self._run_began)
+            too_early = self._paused > PAUSES * (now - self._run_began)
             if not looks.wants_quiet or (self._waiting and too_early):
                 return False
             self._pause_began, self._confirmed_before = now, looks.quietly_done
