@@ -21,8 +21,7 @@ UNSURE: Final = "unsure"
 
 _OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
 
-WAITS: Final = "hung"
-HANGS: Final = (WAITS, SPINS)
+HANGS: Final = ("hung", SPINS)
 """The first items of the kinds of hangs."""
 
 
@@ -59,7 +58,7 @@ def _unsure(observation: Observation) -> bool:
 
 def waiting(case: Case) -> AlarmKind:
     """Return the kind of alarm of a client that waits without end."""
-    return WAITS, *api_and_field(case)
+    return "hung", *api_and_field(case)
 
 
 def spinning(case: Case) -> AlarmKind:

@@ -1,7 +1,4 @@
-"""Confirmation of alarms: a case of each kind of alarm runs again, alone, while other sessions go on.
-
-A client that waits may only be slow on a busy machine, so it runs once more when no other session does.
-"""
+"""Confirmation of alarms: a case of each kind of alarm runs again, alone, while other sessions go on."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Final, NamedTuple
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER, TOGETHER, Observation
-from barnabas.fuzz.targets.clients.alarms import HANGS, UNSURE, WAITS, AlarmKind, alarm, is_own
+from barnabas.fuzz.targets.clients.alarms import HANGS, UNSURE, AlarmKind, alarm, is_own
 
 _ONE_BY_ONE: Final = 4
 """Cases that are tried one by one: the latest."""
@@ -47,12 +44,6 @@ class AlarmConfirmation:
         self._looked_at: dict[AlarmKind, tuple[int, Future[list[Observation]]]] = {}
         self._alike: dict[AlarmKind, list[_Alarm]] = {}
         """Further alarms of a kind that is being confirmed; they wait for the result."""
-        self._doubtful: dict[AlarmKind, Observation] = {}
-        """Clients that waited twice: they wait for a quiet moment."""
-        self._quietly: set[AlarmKind] = set()
-        """The kind that is being confirmed on a quiet moment."""
-        self.quietly_done = 0
-        """How many were confirmed, or not, on a quiet moment."""
 
     def __len__(self) -> int:
         """Return how many alarms are being confirmed."""
@@ -61,33 +52,6 @@ class AlarmConfirmation:
     def knows(self, kind: AlarmKind) -> bool:
         """Return whether a kind was confirmed, or is being confirmed."""
         return kind in self._confirmed or kind in self._looked_at
-
-    @property
-    def wants_quiet(self) -> bool:
-        """Return whether clients that wait are still to be confirmed on a quiet moment."""
-        return bool(self._doubtful or self._quietly)
-
-    def give_up(self) -> None:
-        """Call clients that wait no hangs if there was no quiet moment to confirm them."""
-        for kind, observation in self._doubtful.items():
-            self._quietly.add(kind)
-            _, look = self._looked_at[kind]
-            look.set_result([with_facts(observation, ("confirmed", False))])
-        self._doubtful = {}
-
-    def confirm_quietly(self) -> None:
-        """Begin to confirm a client that waits, if no other alarm is being confirmed.
-
-        The caller must have no session running.
-        """
-        if self._quietly or not self._doubtful or len(self._looked_at) > len(self._doubtful):
-            return
-        kind = next(iter(self._doubtful))
-        observation = self._doubtful.pop(kind)
-        self._quietly.add(kind)
-        index, _ = self._looked_at[kind]
-        look = self._threads.submit(self._look, observation, kind, (), quietly=True)
-        self._looked_at[kind] = index, look
 
     def see(
         self, index: int, observation: Observation, before: Sequence[Case]
@@ -114,41 +78,21 @@ class AlarmConfirmation:
         """Yield the indices and observations of alarms whose confirmation has ended."""
         for kind, (index, look) in list(self._looked_at.items()):
             if look.done():
-                looked = look.result()
-                if self._doubts(kind, looked[0]):
-                    self._doubtful[kind] = looked[0]
-                    self._looked_at[kind] = index, Future()
-                    continue
                 del self._looked_at[kind]
-                self.quietly_done += kind in self._quietly
-                self._quietly.discard(kind)
-                yield index, looked
+                yield index, look.result()
                 for similar in self._alike.pop(kind):
                     observations = self.see(*similar)
                     if observations is not None:
                         yield similar.case_index, observations
 
-    def _doubts(self, kind: AlarmKind, repeated: Observation) -> bool:
-        """Return whether a repeated alarm must be confirmed on a quiet moment."""
-        if kind[0] != WAITS or kind in self._quietly:
-            return False
-        same = alarm(repeated, self._memory)
-        return same is not None and same[0] == WAITS
-
     def _look(
-        self,
-        observation: Observation,
-        kind: AlarmKind,
-        before: Sequence[Case],
-        *,
-        quietly: bool = False,
+        self, observation: Observation, kind: AlarmKind, before: Sequence[Case]
     ) -> list[Observation]:
         """Run the case of an alarm again; search the culprit if an earlier case may have caused the alarm."""
         repeated = self._alone([observation.case])
         same = alarm(repeated, self._memory)
         if same is not None:
-            if quietly or same[0] != WAITS:
-                self._confirmed |= {kind, same}
+            self._confirmed |= {kind, same}
             return [with_facts(repeated, ("confirmed", True))]
         only_this_case = kind[0] in (
             *HANGS,

@@ -25,10 +25,6 @@ AGAIN: Final = 2
 """How often a case runs again whose session ended before the client requested its response."""
 FIRST: Final = 2
 """Sessions at first; one more for each that is over, since first sessions are slow."""
-PAUSES: Final = 0.1
-"""The share of the time in which no session begins, so that clients that wait are confirmed."""
-OVERTIME: Final = 15.0
-"""Seconds after the end of the time in which clients that wait are still confirmed."""
 WAKES: Final = 0.02
 """Seconds between two looks for finished confirmations."""
 
@@ -61,9 +57,6 @@ class SessionScheduler:
         """How often the client did not request a case's response, by its index."""
         self._done: dict[int, list[Observation]] = {}
         self._begun, self._ended = 1, 0  # the first case always runs
-        self._run_began = self._paused = 0.0
-        self._pause_began: float | None = None
-        self._confirmed_before = 0
 
     def run(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
         """Run cases and yield their observations in order.
@@ -71,15 +64,10 @@ class SessionScheduler:
         Once `over()` returns True, no more are begun, and the run ends after those in flight.
         """
         self._waiting = list(reversed(list(enumerate(cases))))
-        self._run_began = time.monotonic()
-        ended_at: float | None = None
         busy = False
         for index in range(len(cases)):
             while index not in self._done:
                 if over():
-                    ended_at = ended_at or time.monotonic()
-                    if time.monotonic() - ended_at > OVERTIME:
-                        self._looks.give_up()
                     if index >= self._begun:
                         return
                     self._waiting = [
@@ -97,9 +85,7 @@ class SessionScheduler:
             yield from self._done.pop(index)
 
     def _begin_waiting(self, *, busy: bool) -> None:
-        """Begin sessions while there is room, except in a pause. busy: clients wait for us."""
-        if self._pauses(time.monotonic()):
-            return
+        """Begin sessions while there is room. busy: clients wait for us."""
         count = self._limits.side_by_side
         most = min(-(-count // BUSY) if busy else count, FIRST + self._ended)
         while self._waiting and (worker := self._free(most)) is not None:
@@ -107,25 +93,6 @@ class SessionScheduler:
             self._begun = max(self._begun, at + 1)
             self._begin(worker, case)
             self._running[at] = worker
-
-    def _pauses(self, now: float) -> bool:
-        """Return whether no session begins, so that a client that waits is confirmed on a quiet moment.
-
-        A pause ends with one confirmation. Pauses take a share of the time; at the end they take the rest.
-        """
-        looks = self._looks
-        if self._pause_began is None:
-            too_early = self._paused > PAUSES * (now - self._run_began)
-            if not looks.wants_quiet or (self._waiting and too_early):
-                return False
-            self._pause_began, self._confirmed_before = now, looks.quietly_done
-        if looks.wants_quiet and looks.quietly_done == self._confirmed_before:
-            if not self._running:
-                looks.confirm_quietly()
-            return True
-        self._paused += now - self._pause_began
-        self._pause_began = None
-        return False
 
     def _see(self, at: int, observation: Observation, worker: Worker) -> None:
         """Take the observation of a case whose session is over."""
