@@ -8,8 +8,8 @@ in the oldest version, then in all others, and only then again. A mutator that t
 alike has one family for each kind, with as many visits as it has turns.
 
 Record batches, their contents and messages inside bytes are few fields among very many, but most can go wrong
-there. So every third turn belongs to a class of these fields (`frame_map/depth.py`), with equal shares for
-each kind of field of the class. The turns of a class that no message has go to the other fields.
+there. So every third turn belongs to a class of these fields (`fuzz/frame_map/depth.py`), with equal shares
+for each kind of field of the class. The turns of a class that no message has go to the other fields.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def _produced(memory: Memory, answer: Answer, error: str) -> None:
 def _batches(memory: Memory, answer: Answer) -> str:
     """Return the relative first offsets of the batches that a Fetch returns."""
     partitions = [each for topic in answer["responses"] for each in topic["partitions"]]
-    found = [batch.base_offset for each in partitions for batch in read(each["records"] or b"")]
-    offsets = [f"+{base - memory['first']}" for base in found if base is not None]
+    first_offsets = [batch.base_offset for each in partitions for batch in read(each["records"] or b"")]
+    offsets = [f"+{base - memory['first']}" for base in first_offsets if base is not None]
     return f"batches {' '.join(offsets)}" if offsets else "no batch"
 
 
