@@ -26,6 +26,7 @@ class BodyCase(NamedTuple):
         size: Bytes of text and bytes; None: several sizes.
         tagged: Which tagged fields are present.
         unknown: Whether each structure has unknown tagged fields.
+        many: Whether arrays of numbers have MANY elements.
     """
 
     name: str
@@ -37,11 +38,15 @@ class BodyCase(NamedTuple):
     size: int | None = None
     tagged: Amount = "all"
     unknown: bool = False
+    many: bool = False
 
 
 DEFAULTS: Final = BodyCase("defaults", "each field at its default")
 LONG: Final = 300
 """Bytes of long text: its length takes two bytes as a varint."""
+
+MANY: Final = 130
+"""Elements of a long array: their number takes two bytes as a varint."""
 
 # fmt: off
 CASES: Final[tuple[BodyCase, ...]] = (
@@ -50,7 +55,8 @@ CASES: Final[tuple[BodyCase, ...]] = (
     BodyCase("nulls-all", "null wherever it is allowed", nulls="all"),
     BodyCase("nulls-leaf", "null in fields that are neither arrays nor structures", (1,), nulls="some"),
     BodyCase("empties", "empty arrays, text and bytes", (0,), size=0),
-    BodyCase("largest", f"largest numbers, text and bytes of {LONG} bytes", (1,), numbers="most", size=LONG),
+    BodyCase("largest", f"largest numbers, {MANY} of them in arrays, text and bytes of {LONG} bytes", (1,),
+             numbers="most", size=LONG, many=True),
     BodyCase("smallest", "smallest numbers, text and bytes of one byte", (1,), numbers="least", size=1),
     BodyCase("unknown-tags", "unknown tagged fields in each structure of a flexible version", unknown=True),
     BodyCase("random-0", "some of all that", (0, 1, 1, 3), chance_of_null=4, tagged="some"),
@@ -154,6 +160,8 @@ class _Bodies:
         return bool(case.chance_of_null) and self.dice.chance(case.chance_of_null)
 
     def array(self, element: Node) -> list[Any]:
+        if element.kind not in ("struct", "string", "bytes", "array") and self.case.many:
+            return [self.value(element) for _ in range(MANY)]
         values = [self.value(element) for _ in range(self.dice.pick(self.case.elements))]
         if element.struct is None:
             return values

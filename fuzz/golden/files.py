@@ -62,7 +62,7 @@ def _reading_json(reading: Reading | None) -> dict[str, Any] | None:
         return form | {"exception": reading.exception, "message": reading.message}
     if reading.records is not None:
         return form | {"records": reading.records}
-    return form | {"remaining": reading.remaining}
+    return form | {"remaining": reading.remaining, "same": reading.same}
 
 
 def _lines(corpus: GoldenCorpus) -> Iterator[tuple[str, Path, bytes, dict[str, Any]]]:

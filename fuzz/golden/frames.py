@@ -27,6 +27,8 @@ MUTATORS: Final = (
 _MORE: Final = ("truncation", "bit_flips")
 """The mutators for further ones, if too few apply."""
 
+_SIZE_IS_LEFT: Final = "; frame size unchanged"
+"""The end of a change's description; frames have no size here."""
 CLIENT_ID: Final = "client-ä"
 
 
@@ -121,4 +123,5 @@ def _changed(
         return None
     part = dice.pick(parts)
     mutated = apply(fields, part, dice)
-    return b"".join(mutated.chunks)[4:], f"{part.path or 'frame'}: {mutated.detail}"
+    detail = mutated.detail.removesuffix(_SIZE_IS_LEFT)
+    return b"".join(mutated.chunks)[4:], f"{part.path or 'frame'}: {detail}"

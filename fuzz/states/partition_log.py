@@ -1,15 +1,16 @@
 """The alphabet of a partition's log: batches are written, read from any offset and deleted.
 
-All conversations use one partition of a topic of its own, since markers of others' transactions would change
-the end. Offsets are relative to the log's end at the conversation's beginning.
+All conversations of a run use one partition, each from its end on: "first" is the log's end at the
+conversation's beginning. The topic is the run's own, since others would change the end. Outputs tell where an
+offset is, not its number: a machine would have no end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
-from barnabas.fuzz.sessions import session
 from barnabas.fuzz.sessions.bodies import records
 from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory, nothing
 from barnabas.fuzz.states.fetch_session import BY_NAME
@@ -20,7 +21,6 @@ from barnabas.specs.records import read
 
 WITH_TOPIC_NAMES: Final = 12
 """The newest Produce with topic names."""
-TOPIC: Final = f"{session.TOPIC}-log"
 _LATEST: Final = -1
 _WHOLE_BATCH: Final = 1
 """A limit of bytes that is smaller than any batch: the first batch is returned whole (KIP-74)."""
@@ -28,20 +28,22 @@ _WHOLE_BATCH: Final = 1
 Offset = Callable[[Memory], int]
 
 
-def _begins(_: str) -> Memory:
-    return {"first": None, "end": None}
+def _begins(name: str) -> Memory:
+    run, _, _ = name.rpartition("-")
+    return {"topic": run or name, "first": None, "start": None, "end": None}
 
 
 def _began(memory: Memory, answer: Answer, error: str) -> None:
     if error == NONE and memory["first"] is None:
-        memory["first"] = memory["end"] = answer["topics"][0]["partitions"][0]["offset"]
+        end = answer["topics"][0]["partitions"][0]["offset"]
+        memory.update(first=end, start=end, end=end)
 
 
 def _list_offsets(name: str, timestamp: int, heard: Any = nothing, shown: Any = None) -> Input:
     partitions = [{"partition_index": 0, "timestamp": timestamp}]
 
-    def fields(_: Memory) -> Mapping[str, Any]:
-        return {"topics": [{"name": TOPIC, "partitions": partitions}]}
+    def fields(memory: Memory) -> Mapping[str, Any]:
+        return {"topics": [{"name": memory["topic"], "partitions": partitions}]}
 
     return Input(name, keys.LIST_OFFSETS, fields, heard, shown=shown or (lambda _, __: ""))
 
@@ -50,7 +52,7 @@ def _created(memory: Memory) -> Mapping[str, Any] | None:
     """Return the topic to create; None once it is known to exist."""
     if memory["first"] is not None:
         return None
-    return {"topics": [{"name": TOPIC, "num_partitions": 1, "replication_factor": 1}]}
+    return {"topics": [{"name": memory["topic"], "num_partitions": 1, "replication_factor": 1}]}
 
 
 _CREATION: Final = Input("CreateTopics", keys.CREATE_TOPICS, _created)
@@ -59,9 +61,9 @@ _BEGINNING: Final = _list_offsets("ListOffsets of the beginning", _LATEST, _bega
 )
 
 
-def _produce(_: Memory) -> Mapping[str, Any]:
+def _produce(memory: Memory) -> Mapping[str, Any]:
     partitions = [{"index": 0, "records": records(WITH_TOPIC_NAMES)}]
-    return {"topic_data": [{"name": TOPIC, "partition_data": partitions}]}
+    return {"topic_data": [{"name": memory["topic"], "partition_data": partitions}]}
 
 
 def _produced(memory: Memory, answer: Answer, error: str) -> None:
@@ -72,12 +74,21 @@ def _produced(memory: Memory, answer: Answer, error: str) -> None:
         )
 
 
-def _batches(memory: Memory, answer: Answer) -> str:
-    """Return the relative first offsets of the batches that a Fetch returns."""
+def _deleted(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE:
+        memory["start"] = answer["topics"][0]["partitions"][0]["low_watermark"]
+
+
+def _batch(offset: Offset, memory: Memory, answer: Answer) -> str:
+    """Return where the first batch that a Fetch returns begins."""
     partitions = [each for topic in answer["responses"] for each in topic["partitions"]]
-    first_offsets = [batch.base_offset for each in partitions for batch in read(each["records"] or b"")]
-    offsets = [f"+{base - memory['first']}" for base in first_offsets if base is not None]
-    return f"batches {' '.join(offsets)}" if offsets else "no batch"
+    batches = [batch for each in partitions for batch in read(each["records"] or b"")]
+    if not batches:
+        return "no batch"
+    base = batches[0].base_offset
+    if base is None or base > offset(memory):
+        return "a batch after the offset"
+    return "a batch at the offset" if base == offset(memory) else "the batch around the offset"
 
 
 def _fetch(name: str, offset: Offset) -> Input:
@@ -87,20 +98,26 @@ def _fetch(name: str, offset: Offset) -> Input:
             "fetch_offset": offset(memory),
             "partition_max_bytes": _WHOLE_BATCH,
         }
-        topics = [{"topic": TOPIC, "partitions": [partition]}]
+        topics = [{"topic": memory["topic"], "partitions": [partition]}]
         return {"session_id": 0, "session_epoch": -1, "max_bytes": 1, "topics": topics}
 
     return Input(
-        name, keys.FETCH, fields, event=name, shown=_batches, most=BY_NAME, sent_before=_BEGINNING
+        name,
+        keys.FETCH,
+        fields,
+        event=name,
+        shown=partial(_batch, offset),
+        most=BY_NAME,
+        sent_before=_BEGINNING,
     )
 
 
 def _delete(name: str, offset: Offset) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any]:
         partitions = [{"partition_index": 0, "offset": offset(memory)}]
-        return {"topics": [{"name": TOPIC, "partitions": partitions}]}
+        return {"topics": [{"name": memory["topic"], "partitions": partitions}]}
 
-    return Input(name, keys.DELETE_RECORDS, fields, event=name, sent_before=_BEGINNING)
+    return Input(name, keys.DELETE_RECORDS, fields, _deleted, name, sent_before=_BEGINNING)
 
 
 def _first(memory: Memory) -> int:
@@ -109,6 +126,10 @@ def _first(memory: Memory) -> int:
 
 def _inside(memory: Memory) -> int:
     return int(memory["first"]) + 1
+
+
+def _log_start(memory: Memory) -> int:
+    return int(memory["start"])
 
 
 def _end(memory: Memory) -> int:
@@ -125,10 +146,12 @@ def _end_is_known(memory: Memory, answer: Answer) -> str:
 
 
 def _start(memory: Memory, answer: Answer) -> str:
-    start = answer["topics"][0]["partitions"][0]["offset"]
-    if start == memory["end"] > memory["first"]:
+    start, first = answer["topics"][0]["partitions"][0]["offset"], memory["first"]
+    if start <= first:
+        return "the first offset"
+    if start == memory["end"]:
         return "the end"
-    return f"+{max(start - memory['first'], 0)}"
+    return "inside the first batch" if start == first + 1 else "after the first batch"
 
 
 LOG: Final = Alphabet(
@@ -148,6 +171,7 @@ LOG: Final = Alphabet(
         ),
         _fetch(events.READ_FIRST, _first),
         _fetch(events.READ_INSIDE, _inside),
+        _fetch(events.READ_START, _log_start),
         _fetch(events.READ_END, _end),
         _fetch(events.READ_AFTER, _after),
         _delete(events.DELETE_INSIDE, _inside),

@@ -75,7 +75,7 @@ def parse_path(text: str) -> Steps:
     >>> parse_path("topics[*].partitions[-1].index")
     ('topics', None, 'partitions', -1, 'index')
     >>> parse_path("topics[name='a=b'].partitions")
-    ('topics', ByValue(field='name', value='a=b'), 'partitions')
+    ('topics', ByValue(field='name', value='a=b', ids=frozenset()), 'partitions')
     """
     steps: list[Step] = []
     at = 0

@@ -14,6 +14,7 @@ DELETED: Final = "DELETED"
 WRITE: Final = "Produce"
 READ_FIRST: Final = "Fetch at the first offset"
 READ_INSIDE: Final = "Fetch inside the first batch"
+READ_START: Final = "Fetch at the log's start"
 READ_END: Final = "Fetch at the end"
 READ_AFTER: Final = "Fetch after the end"
 DELETE_INSIDE: Final = "DeleteRecords inside the first batch"
@@ -36,6 +37,7 @@ PARTITION_LOG: Final = Table(
         *((state, WRITE, NONE, state) for state in _WITH_RECORDS),
         *((state, READ_FIRST, ANY, state) for state in (EMPTY, STORED)),
         *((state, READ_INSIDE, ANY, state) for state in (STORED, CUT)),
+        *((state, READ_START, NONE, state) for state in _STATES),
         *((state, READ_END, NONE, state) for state in _STATES),
         *((state, READ_AFTER, OTHER, state) for state in _STATES),
         (EMPTY, DELETE_INSIDE, OTHER, EMPTY),

@@ -106,9 +106,9 @@ def test_a_reader_of_the_page_reads_every_frame(
     if shutil.which(program) is None:
         pytest.skip(f"needs {program}")
     corpus = corpora["jsonl" if reader.language == "go" else "files"]
-    shutil.copytree(corpus, tmp_path / "corpus")
+    shutil.copytree(corpus, tmp_path / ("files" if reader.language == "java" else "corpus"))
     if reader.language == "go":
-        shutil.copytree(corpus / "go" / "FuzzResponse", tmp_path / "testdata/fuzz/FuzzResponse")
+        shutil.copytree(corpus / "go", tmp_path / "testdata" / "fuzz")
     source = "\n".join(block.text for block in blocks(PAGE, reader.language))
     (tmp_path / reader.file).write_text(reader.program % source)
     output = ""

@@ -151,7 +151,7 @@ def wireshark_command() -> None:
     epilog=examples(
         "barnabas spec corpus --out corpus",
         "barnabas spec corpus --out fetch --api Fetch --versions 12+ --format jsonl",
-        "cp -r corpus/go/FuzzRequest testdata/fuzz/",
+        "mkdir -p testdata && cp -r corpus/go testdata/fuzz",
     ),
 )
 def corpus_command(

@@ -27,32 +27,48 @@ def write(
         raise Trouble(f"{out} exists and is not an empty folder: choose another one")
     corpus = _made(seed, _chosen(apis, versions))
     with os_errors(f"can't write {out}", COULD_NOT_RUN):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        written = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
-        try:
-            write_corpus(corpus, written, file_format)
-            written.chmod(0o755)
-            written.rename(out)
-        finally:
-            shutil.rmtree(written, ignore_errors=True)
+        _write_whole(corpus, out, file_format)
     print(_summary(corpus, out))
     for name in corpus.disputed:
         print(f"Kafka's classes read {name} otherwise", file=sys.stderr)
     return FINDINGS if corpus.disputed else FINE
 
 
+def _write_whole(corpus: GoldenCorpus, out: Path, file_format: FileFormat) -> None:
+    """Write all files or none. An existing folder stays, since it may be a mount point. Raises OSError."""
+    existed = out.exists()
+    above = out if existed else out.parent
+    above.mkdir(parents=True, exist_ok=True)
+    written = Path(tempfile.mkdtemp(dir=above, prefix=f".{out.name}-"))
+    try:
+        write_corpus(corpus, written, file_format)
+        written.chmod(0o755)
+        if existed:
+            for path in sorted(written.iterdir()):
+                path.rename(out / path.name)
+        else:
+            written.rename(out)
+    finally:
+        shutil.rmtree(written, ignore_errors=True)
+
+
 def _chosen(apis: Sequence[str], versions: str | None) -> dict[int, range]:
-    """Return the chosen versions of each chosen API. Raises Trouble."""
+    """Return the chosen versions of each chosen API that has them. Raises Trouble if none has."""
     chosen = all_versions()
     if apis:
         keys = [known(name, None, None).key for name in apis]
         chosen = {key: chosen[key] for key in sorted(keys)}
     if versions is None:
         return chosen
-    try:
-        return {key: version_range(known(str(key), None, None).name, versions) for key in chosen}
-    except ValueError as problem:
-        raise Trouble(f"--versions: {problem}") from None
+    within, problem = {}, ""
+    for key in chosen:
+        try:
+            within[key] = version_range(known(str(key), None, None).name, versions)
+        except ValueError as unknown:
+            problem = problem or str(unknown)
+    if not within:
+        raise Trouble(f"--versions: {problem}")
+    return within
 
 
 def _made(seed: int, versions: dict[int, range]) -> GoldenCorpus:

@@ -57,3 +57,12 @@ def test_without_java_the_corpus_says_that_it_is_not_verified(
     line = json.loads((out / "malformed.jsonl").read_text().splitlines()[0])
     assert line["kafka"] is None
     assert [path.name for path in out.parent.iterdir()] == ["out"], "nothing else is left"
+
+
+def test_an_empty_folder_stays_and_apis_without_the_versions_are_left_out(tmp_path: Path) -> None:
+    inode = tmp_path.stat().st_ino
+    assert corpus.write(tmp_path, ["Fetch", "Heartbeat"], "17+", "files", 1) == 0
+    assert tmp_path.stat().st_ino == inode, "it may be a mount point"
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["apis"].keys() == {"Fetch"}
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
