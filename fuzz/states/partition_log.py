@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.bodies import records
 from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory, nothing
 from barnabas.fuzz.states.fetch_session import BY_NAME
@@ -120,24 +121,31 @@ def _delete(name: str, offset: Offset) -> Input:
     return Input(name, keys.DELETE_RECORDS, fields, _deleted, name, sent_before=_BEGINNING)
 
 
+def _offset(memory: Memory, name: str) -> int:
+    """Return a known offset. Raises CannotRun if the topic could not be created or read."""
+    if memory[name] is None:
+        raise CannotRun(f"the broker tells no offset of topic {memory['topic']}: was it created?")
+    return int(memory[name])
+
+
 def _first(memory: Memory) -> int:
-    return int(memory["first"])
+    return _offset(memory, "first")
 
 
 def _inside(memory: Memory) -> int:
-    return int(memory["first"]) + 1
+    return _first(memory) + 1
 
 
 def _log_start(memory: Memory) -> int:
-    return int(memory["start"])
+    return _offset(memory, "start")
 
 
 def _end(memory: Memory) -> int:
-    return int(memory["end"])
+    return _offset(memory, "end")
 
 
 def _after(memory: Memory) -> int:
-    return int(memory["end"]) + 1
+    return _end(memory) + 1
 
 
 def _end_is_known(memory: Memory, answer: Answer) -> str:

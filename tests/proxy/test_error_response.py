@@ -21,7 +21,7 @@ CODE: Final = 41
 JACKSON: Final = "com.fasterxml.jackson.core:jackson-databind:2.21.2"
 """Some request classes are not loaded without it."""
 
-CASES: Final = ("full", "random-0", "random-1", "nulls-leaf", "defaults")
+CASES: Final = ("full", "largest", "random-0", "random-1", "nulls-leaf", "defaults")
 
 ON_TOP: Final = {
     "Fetch": range(13, api("Fetch").versions[1] + 1),

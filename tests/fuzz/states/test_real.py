@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.conversation import Conversation
 from barnabas.fuzz.states.deviations import Deviation, deviations_of, doubtful_inputs
 from barnabas.fuzz.states.learner import learn
@@ -104,7 +105,7 @@ def wrong_behind(
     with Harness(f"{host}:{port}", scenario=scenario) as proxy:
         where, _, through = proxy.bootstrap.rpartition(":")
         with address(Address(where, int(through))) as target:
-            machine = machine_of(target, name, scenario.rules[0].name)
+            machine = machine_of(target, name, scenario.rules[0].name.replace(" ", "-"))
     return {wrong.inputs[-1]: wrong for wrong in deviations_of(BY_NAME[name], machine)}
 
 
@@ -131,3 +132,8 @@ def test_a_fenced_producer_that_is_not_refused_is_found(kafka: BrokerTarget) -> 
     found = wrong_behind(kafka, LATE_EPOCHS, "two-producers")
     assert found.keys() == {"first: AddPartitionsToTxn", "second: AddPartitionsToTxn"}
     assert "in state SECOND is accepted" in found["first: AddPartitionsToTxn"].description
+
+
+def test_a_topic_that_can_not_be_created_is_said(kafka: BrokerTarget) -> None:
+    with pytest.raises(CannotRun, match="tells no offset of topic no topic-partition-log"):
+        machine_of(kafka, "partition-log", "no topic")
