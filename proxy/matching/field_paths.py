@@ -20,21 +20,28 @@ from barnabas.specs.codec.careful_encoder import Unfit, check_value
 from barnabas.specs.jsonform import from_json, uuid_text
 from barnabas.specs.layout import Layout, Node
 
+Topics = Mapping[uuid.UUID, str]
+"""The known names of topics by id."""
+
 
 class ByValue(NamedTuple):
     """The choice of the elements whose field has a value, written as in JSON, without quotes."""
 
     field: str
     value: str
-    ids: frozenset[uuid.UUID] = frozenset()
-    """The ids of topics with this name, for versions that have the id in place of the name (KIP-516)."""
 
-    def chooses(self, element: Any) -> bool:
-        """Return whether an element of decoded values has the value."""
+    @property
+    def is_topic(self) -> bool:
+        """Return whether the field is a topic's name, in place of which versions have its id (KIP-516)."""
+        return self.field in TOPIC.names
+
+    def chooses(self, element: Any, topics: Topics) -> bool:
+        """Return whether an element of decoded values has the value, or the id of a topic of this name."""
         if not isinstance(element, dict):
             return False
         if self.field not in element:
-            return not self.ids.isdisjoint(element.get(name) for name in TOPIC.ids)
+            ids = (element[name] for name in TOPIC.ids if name in element)
+            return self.is_topic and any(topics.get(topic) == self.value for topic in ids)
         value = element[self.field]
         if isinstance(value, bool | None):
             return self.value == json.dumps(value)
@@ -46,9 +53,6 @@ Step = str | int | ByValue | None
 elements."""
 
 Steps = tuple[Step, ...]
-
-Topics = Mapping[uuid.UUID, str]
-"""The known names of topics by id."""
 
 
 class Field(NamedTuple):
@@ -75,7 +79,7 @@ def parse_path(text: str) -> Steps:
     >>> parse_path("topics[*].partitions[-1].index")
     ('topics', None, 'partitions', -1, 'index')
     >>> parse_path("topics[name='a=b'].partitions")
-    ('topics', ByValue(field='name', value='a=b', ids=frozenset()), 'partitions')
+    ('topics', ByValue(field='name', value='a=b'), 'partitions')
     """
     steps: list[Step] = []
     at = 0
@@ -116,12 +120,12 @@ def named_fields(path: str) -> Iterator[str]:
     yield written
 
 
-def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
+def places(values: Any, steps: Steps, topics: Topics) -> Iterator[tuple[Any, str | int]]:
     """Yield the dict or list that holds each value at a path of decoded values, and its key.
 
     Nothing is yielded where an array is shorter, or a null is on the path.
 
-    >>> list(places({"a": [{"b": 1}, {"b": 2}]}, ("a", None, "b")))
+    >>> list(places({"a": [{"b": 1}, {"b": 2}]}, ("a", None, "b"), {}))
     [({'b': 1}, 'b'), ({'b': 2}, 'b')]
     """
     step, rest = steps[0], steps[1:]
@@ -134,10 +138,10 @@ def places(values: Any, steps: Steps) -> Iterator[tuple[Any, str | int]]:
         case list(), int() if -len(values) <= step < len(values):
             keys = [step % len(values)]
         case list(), ByValue():
-            keys = [index for index, element in enumerate(values) if step.chooses(element)]
+            keys = [index for index, element in enumerate(values) if step.chooses(element, topics)]
     for key in keys:
         if rest:
-            yield from places(values[key], rest)
+            yield from places(values[key], rest, topics)
         else:
             yield values, key
 
@@ -180,17 +184,17 @@ def node_at(layout: Layout, steps: Steps) -> Node | None:
             return None
         if isinstance(step, str):
             node = _field(node, step)
-        elif isinstance(step, ByValue) and not _has(node.element, step.field):
+        elif isinstance(step, ByValue) and not _has(node.element, step):
             return None
         else:
             node = node.element
     return node
 
 
-def _has(node: Node | None, name: str) -> bool:
-    """Return whether a structure has a field, or a topic's id in its place."""
-    alike = (name, *TOPIC.ids) if name in TOPIC.names else (name,)
-    return any(_field(node, each) is not None for each in alike)
+def _has(node: Node | None, step: ByValue) -> bool:
+    """Return whether a structure has the field of a choice, or a topic's id in its place."""
+    in_place = TOPIC.ids if step.is_topic else ()
+    return any(_field(node, each) is not None for each in (step.field, *in_place))
 
 
 def _field(node: Node | None, name: str) -> Node | None:
@@ -207,8 +211,8 @@ def locate(
     Raises:
         Unable: The message has no such field, or no such element.
     """
-    steps = _with_ids(parse_path(path), topics)
-    node, field_places = node_at(layout, steps), list(places(values, steps))
+    steps = parse_path(path)
+    node, field_places = node_at(layout, steps), list(places(values, steps, topics))
     if node is None:
         raise Unable(f"{path}: no such field in this message")
     if not field_places:
@@ -221,26 +225,12 @@ def locate(
 def _nameless(values: Any, steps: Steps, topics: Topics) -> Iterator[uuid.UUID]:
     """Yield the ids without a known name in arrays of which a step chooses topics by name."""
     for index, step in enumerate(steps):
-        if not _is_topic(step):
+        if not (isinstance(step, ByValue) and step.is_topic):
             continue
-        for holder, key in places(values, steps[:index]):
+        for holder, key in places(values, steps[:index], topics):
             for element in holder[key] or ():
                 ids = (element.get(name) for name in TOPIC.ids)
                 yield from (topic for topic in ids if topic is not None and topic not in topics)
-
-
-def _with_ids(steps: Steps, topics: Topics) -> Steps:
-    """Return the steps, with the ids of topics that a step chooses by name."""
-    return tuple(
-        step._replace(ids=frozenset(topic for topic, name in topics.items() if name == step.value))
-        if isinstance(step, ByValue) and _is_topic(step)
-        else step
-        for step in steps
-    )
-
-
-def _is_topic(step: Step) -> bool:
-    return isinstance(step, ByValue) and step.field in TOPIC.names
 
 
 def fitted_body(values: Mapping[str, Any], layout: Layout) -> Any:
