@@ -85,12 +85,8 @@ class GoldenCorpus:
 
 def all_versions() -> dict[int, range]:
     """Return the declared versions of each API, by its key."""
-    return {key: range(low, high + 1) for key, low, high in map(_span, REGISTRY)}
-
-
-def _span(entry: Sequence[Any]) -> tuple[int, int, int]:
-    key = entry[0]
-    return (key, *api(key).versions)
+    spans = {key: api(key).versions for key, _, _ in REGISTRY}
+    return {key: range(oldest, newest + 1) for key, (oldest, newest) in spans.items()}
 
 
 def golden_corpus(seed: int, versions: Mapping[int, range], done: Progress) -> GoldenCorpus:

@@ -11,6 +11,7 @@ from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE
 from barnabas.fuzz.mutators.mutator import Mutated
 from barnabas.fuzz.mutators.splicing import replace
+from barnabas.specs.codec.careful_encoder import uvarint
 
 _MEASURED: Final = ("string", "bytes", "records", "array", "packed")
 _FORMS: Final = (
@@ -137,21 +138,11 @@ def odd_varint(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             new = b"\xff" * most
         case _:
             power, _, less = form.removeprefix("2^").partition("-")
-            new = _wide((1 << int(power)) - (1 if less else 0))
+            new = uvarint((1 << int(power)) - (1 if less else 0))
     if new == old:
         new = _padded(old, len(old) + 1)
     detail = f"a varint {form}: {new.hex()} instead of {old.hex()}"
     return replace(message, part, new, dice, detail)
-
-
-def _wide(value: int) -> bytes:
-    """Return an unsigned varint of any size.
-
-    >>> _wide(1 << 32).hex(), len(_wide((1 << 64) - 1))
-    ('8080808010', 10)
-    """
-    groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
-    return bytes((*(group | 0x80 for group in groups[:-1]), groups[-1]))
 
 
 def _padded(data: bytes, size: int) -> bytes:

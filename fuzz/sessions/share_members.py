@@ -67,6 +67,11 @@ def _join(stage: Stage) -> Step:
     return {**live, **named, "member_epoch": entered["member_epoch"], "share_session_epoch": 0}
 
 
+def _member(live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that name the member."""
+    return {name: live[name] for name in ("group_id", "member_id")}
+
+
 def _fetch(
     stage: Stage, live: Mapping[str, Any], epoch: int, batches: tuple[dict[str, Any], ...] = ()
 ) -> Step:
@@ -80,8 +85,7 @@ def _fetch(
         yield from send_request(
             stage,
             keys.SHARE_FETCH,
-            group_id=live["group_id"],
-            member_id=live["member_id"],
+            **_member(live),
             share_session_epoch=epoch,
             max_wait_ms=100,
             min_bytes=1,
@@ -138,8 +142,7 @@ def _acknowledge(stage: Stage) -> Steps:
     yield from send_request(
         stage,
         keys.SHARE_ACKNOWLEDGE,
-        group_id=live["group_id"],
-        member_id=live["member_id"],
+        **_member(live),
         share_session_epoch=live["share_session_epoch"],
         topics=[{"topic_id": topic_id(live), "partitions": [partition]}],
     )
@@ -152,8 +155,7 @@ def _close(stage: Stage, *, leaves: bool) -> Steps:
     yield from send_request(
         stage,
         keys.SHARE_FETCH,
-        group_id=live["group_id"],
-        member_id=live["member_id"],
+        **_member(live),
         share_session_epoch=FINAL,
         topics=[],
     )
@@ -161,8 +163,7 @@ def _close(stage: Stage, *, leaves: bool) -> Steps:
         yield from send_request(
             stage,
             keys.SHARE_GROUP_HEARTBEAT,
-            group_id=live["group_id"],
-            member_id=live["member_id"],
+            **_member(live),
             member_epoch=LEAVE,
         )
     return {**live, "share_session_epoch": live["share_session_epoch"] + 1}

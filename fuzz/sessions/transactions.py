@@ -13,6 +13,7 @@ from barnabas.fuzz.sessions.bodies import produce
 from barnabas.fuzz.sessions.producers import (
     CLIENTS,
     CONCURRENT_TRANSACTIONS,
+    TRANSACTION,
     new_id,
     transactional_body,
 )
@@ -210,18 +211,7 @@ def _session(protocol: Protocol, name: str, description: str, moves: tuple[Move,
         f"transaction-{protocol.name}-{name}",
         f"in a transaction {protocol.name}, {description}",
         (keys.INIT_PRODUCER_ID,),
-        frozenset(
-            (
-                keys.PRODUCE,
-                keys.INIT_PRODUCER_ID,
-                keys.ADD_PARTITIONS_TO_TXN,
-                keys.ADD_OFFSETS_TO_TXN,
-                keys.TXN_OFFSET_COMMIT,
-                keys.END_TXN,
-                keys.DESCRIBE_TRANSACTIONS,
-                keys.DESCRIBE_PRODUCERS,
-            )
-        ),
+        TRANSACTION.keys | {keys.DESCRIBE_PRODUCERS},
         1,
         partial(_run, protocol, moves),
         partial(_body, protocol),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.states.alphabet import Answer, Input, Memory
@@ -15,8 +15,8 @@ def begins_with(begins: Callable[[str, str], Memory]) -> Callable[[str], Memory]
     return lambda name: {client: begins(name, client) for client in CLIENTS}
 
 
-def inputs_of(alone: Input, client: str) -> Input:
-    """Return a client's input for one of a single client, whose event is one of `pairs`."""
+def input_of(alone: Input, event: str, client: str) -> Input:
+    """Return a client's input for one of a single client."""
 
     def fields(memory: Memory) -> Mapping[str, Any] | None:
         return alone.fields(memory[client])
@@ -27,14 +27,18 @@ def inputs_of(alone: Input, client: str) -> Input:
     def shown(memory: Memory, answer: Answer) -> str:
         return alone.shown(memory[client], answer)
 
-    name, event = f"{client}: {alone.name}", alone.event.format(client)
+    name, event = f"{client}: {alone.name}", event.format(client)
     return alone._replace(name=name, fields=fields, heard=heard, event=event, shown=shown)
 
 
-def of_both(inputs: Mapping[Input, str]) -> tuple[Input, ...]:
-    """Return the inputs of both clients, each with its event in the table of two."""
+def of_both(inputs: Iterable[Input], events: Mapping[str, str]) -> tuple[Input, ...]:
+    """Return the inputs of both clients, of those with an event in the table of two.
+
+    events: the events, one of `pairs`, by the input's name.
+    """
     return tuple(
-        inputs_of(alone._replace(event=event), client)
+        input_of(alone, events[alone.name], client)
         for client in CLIENTS
-        for alone, event in inputs.items()
+        for alone in inputs
+        if alone.name in events
     )

@@ -27,6 +27,6 @@ MEMBERS: Final = Alphabet(
     "two members of a consumer group (KIP-848)",
     CONSUMER_GROUP.needs,
     begins_with(_member),
-    of_both({each: _EVENTS[each.name] for each in CONSUMER_GROUP.inputs if each.name in _EVENTS}),
+    of_both(CONSUMER_GROUP.inputs, _EVENTS),
     TWO_MEMBERS,
 )

@@ -28,6 +28,6 @@ PRODUCERS: Final = Alphabet(
     "two producers with one transactional id",
     TRANSACTION.needs,
     begins_with(_producer),
-    of_both({each: _EVENTS[each.name] for each in TRANSACTION.inputs if each.name in _EVENTS}),
+    of_both(TRANSACTION.inputs, _EVENTS),
     TWO_PRODUCERS,
 )
