@@ -1,8 +1,8 @@
 """The JSON form of a body as Apache Kafka's own converters write it.
 
 Names are in camel case, tagged fields at their default are absent, and unknown tagged fields are a list
-(the generated JsonConverter classes of org.apache.kafka.common.message). In contrast, record sets are in
-full here; Kafka writes their size. Values are as in `barnabas.specs.jsonform`.
+(the generated JsonConverter classes of org.apache.kafka.common.message leave them out). Record sets are in
+full here, and empty there. Values are as in `barnabas.specs.jsonform`.
 """
 
 from __future__ import annotations
