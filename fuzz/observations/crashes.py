@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.observations.helper_frames import naming_frames
@@ -66,7 +65,7 @@ def find_crash(words: str) -> Crash | None:
     if panic is not None:
         reason = _NUMBER.sub("N", f"{panic[1]}: {panic[2]}".removesuffix(" [recovered]"))
         running = _GOROUTINE.search(words, panic.end())
-        stack = _of_go(words[running.end() :]) if running else ()
+        stack = go_frames(words[running.end() :]) if running else ()
         return Crash(reason, naming_frames(stack))
     assertion = _ASSERTION.search(words)
     if assertion is not None:
@@ -79,18 +78,19 @@ def find_crash(words: str) -> Crash | None:
         return Crash(allocator[0], ())
     fault = _FAULT.search(words)
     if fault is not None:
-        python_frames = _PYTHON.findall(words, fault.end())
-        return Crash(f"Fatal Python error: {fault[1]}", naming_frames(_of_python(python_frames)))
+        _, _, crashed = words[fault.end() :].partition("\nCurrent thread ")
+        thread, _, _ = crashed.partition("\n\n")
+        return Crash(f"Fatal Python error: {fault[1]}", naming_frames(python_frames(thread)))
     return None
 
 
-def _of_python(python_frames: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the functions of installed libraries."""
-    theirs = [(file.rpartition("site-packages/"), name) for file, name in python_frames]
-    return tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
+def python_frames(stack: str) -> tuple[str, ...]:
+    """Return the functions of installed libraries in a thread's stack, as faulthandler prints it."""
+    calls = [(file.rpartition("site-packages/"), name) for file, name in _PYTHON.findall(stack)]
+    return tuple(f"{file}:{name}" for (_, below, file), name in calls if below)
 
 
-def _of_go(stack: str) -> tuple[str, ...]:
+def go_frames(stack: str) -> tuple[str, ...]:
     """Return the innermost functions of one goroutine that are neither Go's own nor the program's."""
     goroutine, _, _ = stack.lstrip("\n").partition("\n\n")
     names = [
@@ -99,30 +99,3 @@ def _of_go(stack: str) -> tuple[str, ...]:
         if not line.startswith(("\t", "created by")) and line.endswith(")")
     ]
     return tuple(name for name in names if not f"{name}(".startswith(_NOT_THEIRS))
-
-
-_GOROUTINES: Final = re.compile(r"^goroutine (\d+)\b.*\[([^\]]+)\]:$", re.MULTILINE)
-_THREADS: Final = re.compile(r"^(?:Current thread|Thread) 0x\w+.*$", re.MULTILINE)
-
-
-def hang_frames(dump: str, *, computes: bool) -> tuple[str, ...]:
-    r"""Return the library's frames in which a client hangs, the innermost first; () if the dump has none.
-
-    Args:
-        dump: What Go or Python's faulthandler prints upon SIGQUIT.
-        computes: The client uses a processor: the goroutine that runs hangs, else the program's own, which
-            waits for the library.
-
-    >>> dump = "goroutine 1 [select]:\nk.Wait()\nmain.run()\n\ngoroutine 7 [runnable]:\nk.Loop()\n\n"
-    >>> hang_frames(dump, computes=True), hang_frames(dump, computes=False)
-    (('k.Loop',), ('k.Wait',))
-    """
-    goroutines = [
-        ((match[2] in ("running", "runnable")) if computes else match[1] == "1", match.end())
-        for match in _GOROUTINES.finditer(dump)
-    ]
-    stacks = [_of_go(dump[start:]) for hangs, start in goroutines if hangs]
-    if not goroutines:
-        threads = _THREADS.split(dump)[1:]
-        stacks = [_of_python(_PYTHON.findall(thread)) for thread in threads]
-    return next(filter(None, stacks), ())

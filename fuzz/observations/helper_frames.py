@@ -40,6 +40,15 @@ _HELPERS: Final = re.compile(
     r"|(?:aio)?kafka/(?:record/(?:default_records|legacy_records|memory_records|util)|codec|util)\.py:"
 )
 
+_POLLERS: Final = re.compile(
+    r"org\.apache\.kafka\.common\.network\."
+    r"|org\.apache\.kafka\.clients\.(?:\w+\.)*(?:Consumer)?NetworkClient(?:Utils|Delegate)?(?:\$\w+)*\."
+    r"|org\.apache\.kafka\.\S+\.(?:ApplicationEventHandler\.|ConsumerUtils\.getResult|TransactionalRequestResult\.)"
+    r"|org\.apache\.kafka\.common\.internals\.KafkaFutureImpl"
+    r"|kafka/(?:client_async|conn|future|net/\w+|producer/future)\.py:"
+)
+"""Frames of the loops in which all calls of a library wait for the network, and of its futures."""
+
 
 def is_language(frame: str) -> bool:
     """Return whether a frame is of a library that comes with the language."""
@@ -74,3 +83,12 @@ def naming_frames(frames: Sequence[str]) -> tuple[str, ...]:
 def own_frame(frames: Sequence[str]) -> str:
     """Return the innermost frame that is no helper's; "" if there is none."""
     return next((frame for frame in frames if not is_helper(frame)), "")
+
+
+def without_pollers(frames: Sequence[str]) -> tuple[str, ...]:
+    """Return the frames of a hang without the loops in which all calls wait; all frames if nothing remains.
+
+    >>> without_pollers(("kafka/client_async.py:poll", "kafka/coordinator/base.py:join"))
+    ('kafka/coordinator/base.py:join',)
+    """
+    return tuple(frame for frame in frames if not _POLLERS.match(frame)) or tuple(frames)

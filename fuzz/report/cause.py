@@ -15,7 +15,7 @@ from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.observations.case_labels import NO_STACK, recipe_labels
-from barnabas.fuzz.observations.crashes import hang_frames
+from barnabas.fuzz.observations.hangs import hang_frames
 from barnabas.fuzz.observations.helper_frames import is_helper, is_language, own_frame
 from barnabas.fuzz.oracles.oracle import alone
 from barnabas.fuzz.report.severity import Severity, severity

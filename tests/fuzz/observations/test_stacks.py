@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.observations.crashes import find_crash, hang_frames
+from barnabas.fuzz.observations.crashes import find_crash
+from barnabas.fuzz.observations.hangs import hang_frames
 from barnabas.fuzz.observations.java_stacks import exceptions_in
 
 UTILS = "org.apache.kafka.common.utils.ChunkedBytesStream"
@@ -78,3 +79,58 @@ def test_a_goroutine_whose_stack_is_unavailable_has_no_frames() -> None:
         "\tgoroutine running on other thread; stack unavailable\ncreated by a/k.start in goroutine 1\n"
     )
     assert hang_frames(dump, computes=True) == ()
+
+
+WAITING = """\
+Thread 0x00007f01 (most recent call first):
+  File "/v/lib/python3.11/site-packages/kafka/net/selector.py", line 7 in run_forever
+  File "/usr/lib/python3.11/threading.py", line 9 in run
+
+Thread 0x00007f02 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 9 in wait
+  File "/v/lib/python3.11/site-packages/kafka/net/selector.py", line 7 in run
+  File "/v/lib/python3.11/site-packages/kafka/producer/kafka.py", line 7 in commit_transaction
+  File "/x/programs/kafka_python_sessions.py", line 1 in transaction
+"""
+
+
+def test_who_calls_a_loop_of_connections_names_a_hang() -> None:
+    commit = ("kafka/producer/kafka.py:commit_transaction",)
+    assert hang_frames(WAITING, computes=False) == commit
+    assert hang_frames(WAITING, computes=True) == ("kafka/net/selector.py:run_forever",)
+
+
+JVM = """\
+Full thread dump OpenJDK 64-Bit Server VM
+
+"main" #1 prio=5 cpu=653.72ms nid=0x58ca runnable
+   java.lang.Thread.State: RUNNABLE
+\tat sun.nio.ch.EPoll.wait(java.base@17/Native Method)
+\tat org.apache.kafka.common.network.Selector.select(Selector.java:8)
+\tat org.apache.kafka.clients.consumer.internals.OffsetFetcher.endOffsets(OffsetFetcher.java:2)
+
+"kafka-producer-network-thread" #9 daemon prio=5 cpu=9.72ms nid=0x58cb runnable
+   java.lang.Thread.State: RUNNABLE
+\tat org.apache.kafka.clients.producer.internals.Sender.sendProducerData(Sender.java:4)
+\tat org.apache.kafka.clients.producer.internals.Sender.run(Sender.java:2)
+"""
+
+
+def test_a_hang_in_java_has_the_librarys_frames() -> None:
+    internals = "org.apache.kafka.clients"
+    assert hang_frames(JVM, computes=False) == (
+        f"{internals}.consumer.internals.OffsetFetcher.endOffsets",
+    )
+    assert hang_frames(JVM, computes=True) == (
+        f"{internals}.producer.internals.Sender.sendProducerData",
+        f"{internals}.producer.internals.Sender.run",
+    )
+
+
+def test_threads_beside_the_one_that_faulted_name_no_crash() -> None:
+    dump = (
+        "Fatal Python error: Segmentation fault\n\nThread 0x01 (most recent call first):\n"
+        '  File "/v/site-packages/kafka/a.py", line 1 in other\n\n'
+        "Current thread 0x02 (most recent call first):\n  <no Python frame>\n"
+    )
+    assert find_crash(dump) == ("Fatal Python error: Segmentation fault", ())
