@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from barnabas.captures.files import private
-from barnabas.experiments.clients.cell import Cell
+from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.proxy.scenario.file import loads
 
 CELLS: Final = "cells.jsonl"
@@ -25,6 +25,11 @@ CELLS: Final = "cells.jsonl"
 RUNNING: Final = "running"
 
 SCENARIO: Final = "scenario.yaml"
+
+HEALTHY: Final = (
+    "writes and reads each record once and in order: without a fault nothing excuses more or less"
+)
+"""The behaviour of a healthy client in the run without faults."""
 
 
 class FolderError(ValueError):
@@ -104,7 +109,9 @@ def scenario_of(path: Path, cell: str) -> Path:
 
 
 def healthy_of(path: Path, cell: str) -> str:
-    """Return the scenario's description of a healthy client; empty: it has none."""
+    """Return the description of a healthy client in a cell; empty: the scenario has none."""
+    if cell.endswith(f"/{CONTROL}"):
+        return HEALTHY
     try:
         scenario = loads(scenario_of(path, cell).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -18,7 +18,7 @@ from barnabas.experiments.clients.cut_scenarios import cut_scenarios
 from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.relevance import may_affect
 from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup, trial
-from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
+from barnabas.experiments.clients.verdict import Verdict, control_verdict, verdict
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
@@ -237,9 +237,8 @@ class Matrix:
 
 
 def _control(workload: Workload, trials: Sequence[Trial], broker: str) -> Verdict:
-    reason = healthy(workload, trials)
-    if reason and broker == EMBEDDED:
-        reason += f"; it may be the embedded cluster's fault: --broker {NEWEST}"
-    return Verdict(
-        word="not run" if reason else "fine", times=len(trials), of=len(trials), why=reason
-    )
+    result = control_verdict(workload, trials)
+    if result.word == "fine" or broker != EMBEDDED:
+        return result
+    doubt = f"{result.why}; it may be the embedded cluster's fault: --broker {NEWEST}"
+    return result.model_copy(update={"why": doubt})

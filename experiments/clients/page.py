@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
 from barnabas.experiments.clients.table import Table, heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import timeline
@@ -131,7 +131,7 @@ def _link(client: str, cell: Cell | None) -> str:
 
 def _detail(cell: Cell, folder: Path) -> str:
     parts = [f"<p>{escape(cell.verdict.why)}</p>"] if cell.verdict.why else []
-    bad = cell.verdict.word != "fine" and cell.scenario != CONTROL
+    bad = cell.verdict.word != "fine"
     healthy = healthy_of(folder, cell.name) if bad else ""
     if healthy:
         parts.append(f"<p>A healthy client: {escape(healthy)}</p>")

@@ -94,14 +94,15 @@ def counts(cells: Iterable[Cell]) -> Counter[Word]:
 
 
 def findings(cells: Iterable[Cell]) -> list[Cell]:
-    """Return cells with broken promises, except slow ones on a busy machine."""
-    return [
+    """Return cells with broken promises, those without faults first; no slow ones of a busy machine."""
+    broken = [
         cell
         for cell in cells
         if cell.verdict.promised
         and cell.verdict.word not in ("fine", *UNJUDGED)
         and not (cell.verdict.word == "slow" and cell.verdict.busy)
     ]
+    return sorted(broken, key=lambda cell: cell.scenario != CONTROL)
 
 
 def markdown(cells: Iterable[Cell]) -> str:
@@ -109,6 +110,7 @@ def markdown(cells: Iterable[Cell]) -> str:
     cells = list(cells)
     lines = [*_tables(cells, cell_text)]
     whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
+    whys.sort(key=lambda cell: cell.scenario != CONTROL)
     if whys:
         lines += ["## Why", ""]
         lines += [

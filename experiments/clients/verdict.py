@@ -66,6 +66,9 @@ FINDINGS: Final[dict[str, Word]] = {
 }
 """The kinds that explore's checks and `uncommitted` find, in the table's words."""
 
+BROKEN_PROMISES: Final = frozenset((*FINDINGS.values(), "breaks the protocol"))
+"""The words that count against a client even without faults."""
+
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
 
 
@@ -114,7 +117,7 @@ def verdict(
 
     Args:
         workload: the workload.
-        control: trials without faults, which must pass `healthy`.
+        control: trials without faults, whose `control_verdict` is `fine`.
         trials: trials under the scenario.
         fatal: whether a healthy client may fail (`About.fatal`).
     """
@@ -141,15 +144,28 @@ def verdict(
     )
 
 
-def healthy(workload: Workload, control: Sequence[Trial]) -> str:
-    """Return the reason why a client can't be judged: its failure without faults. Empty: none."""
+def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
+    """Return the verdict on a client without faults.
+
+    A client that loses, doubles or reorders records, or violates the protocol, breaks a promise, even without
+    idempotence: it had no reason to send anything again. A client that fails can't be judged: it may not
+    support the workload or the brokers.
+    """
+    observations = []
     for run in control:
         if run.raised.startswith(NOT_OFFERED):
-            return run.raised.partition(": ")[2]
+            return Verdict(word="not run", why=run.raised.partition(": ")[2])
         observation = _worst_observation(workload, run.seconds, run)
-        if observation.word != "fine":
-            return f"{observation.word} without any fault: {observation.reason}"
-    return ""
+        observations.append(observation._replace(promised=True))
+    worst = max(observations, key=lambda observation: observation.badness)
+    count = len(control)
+    if worst.word == "fine":
+        return Verdict(word="fine", times=count, of=count)
+    why = f"{worst.word} without any fault: {worst.reason}"
+    if worst.word not in BROKEN_PROMISES:
+        return Verdict(word="not run", times=count, of=count, why=why)
+    times = sum(observation.word == worst.word for observation in observations)
+    return Verdict(word=worst.word, times=times, of=count, why=why)
 
 
 def _trial_observation(workload: Workload, usual: float, run: Trial, fatal: bool) -> Observation:

@@ -32,7 +32,8 @@ MEANINGS: Final[dict[Word, str]] = {
     "stuck": "the client waited until the run's time was up",
     "died": "the client's process ended",
     "not met": "no rule fired: the cell shows nothing",
-    "not run": "the client is unavailable, lacks the workload, or fails without faults",
+    "not run": "the client is unavailable, lacks the workload, or fails without faults; if it loses "
+    "records without faults, its cell `none` is unexpected",
 }
 """The observations that each verdict stands for."""
 

@@ -114,12 +114,20 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
     if not options.as_json:
         print_table(cells, output)
     _sum_up(cells, out, output)
+    return exit_code(cells)
+
+
+def exit_code(cells: Sequence[Cell]) -> int:
+    """Return the exit code of a run: FINDINGS before COULD_NOT_RUN, so that no broken promise is hidden.
+
+    A client that loses records without faults leaves no other cell that could run.
+    """
+    if findings(cells):
+        return FINDINGS
     faulty = [cell for cell in cells if cell.scenario != CONTROL] or cells
     if all(cell.verdict.word == "not run" for cell in faulty):
         return COULD_NOT_RUN
-    if any(cell.verdict.why == GONE for cell in cells):
-        return COULD_NOT_RUN
-    return FINDINGS if findings(cells) else FINE
+    return COULD_NOT_RUN if any(cell.verdict.why == GONE for cell in cells) else FINE
 
 
 def _on_spark(options: RunOptions, plan: TableRequest, folder: Folder) -> Iterator[Cell]:
@@ -233,9 +241,17 @@ def _check_broker(text: str) -> None:
 
 
 def _sum_up(cells: list[Cell], out: Path, output: Output) -> None:
+    for line in summary(cells, out):
+        output.note(line)
+
+
+def summary(cells: Sequence[Cell], out: Path) -> Iterator[str]:
+    """Yield the lines after the table: broken promises without any fault, counts, reasons of unrun cells."""
+    for cell in findings(cells):
+        if cell.scenario == CONTROL:
+            yield f"{cell.name}: {cell_text(cell)}: {cell.verdict.why}"
     totals = ", ".join(f"{count} {word_text(word)}" for word, count in counts(cells).most_common())
-    output.note(f"{totals}; `barnabas clients show CELL --out {out}` shows one cell")
-    for reason in dict.fromkeys(
-        cell.verdict.why for cell in cells if cell.verdict.word == "not run"
-    ):
-        output.note(f"not run: {reason}")
+    yield f"{totals}; `barnabas clients show CELL --out {out}` shows one cell"
+    reasons = (cell.verdict.why for cell in cells if cell.verdict.word == "not run")
+    for reason in dict.fromkeys(reasons):
+        yield f"not run: {reason}"

@@ -12,6 +12,7 @@ from barnabas.experiments.clients.folder import (
     Folder,
     FolderError,
     evidence,
+    healthy_of,
     read,
     scenario_of,
 )
@@ -98,3 +99,10 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="in use"):
         Folder(tmp_path)
     folder.close()
+
+
+def test_without_faults_a_healthy_client_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    assert healthy_of(tmp_path, "one@1/produce/none").startswith(
+        "writes and reads each record once"
+    )
+    assert healthy_of(tmp_path, cell().name) == ""

@@ -12,6 +12,7 @@ from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
+from barnabas.experiments.clients.table import findings
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -99,6 +100,28 @@ def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path)
     assert {result[name].trials[0].fired for name in cuts} == {1}
     (tmp_path / "cells" / "librdkafka@here" / "produce" / "none" / "0" / "run.pcapng").unlink()
     assert set(cells(tmp_path, requested)) == set(result)
+
+
+LIES = """
+import json, sys
+request = json.loads(sys.stdin.readline())
+for number in range(request["work"]["records"]):
+    record = {"id": f"{request['topic']}-{number}", "topic": request["topic"]}
+    print(json.dumps({"event": "sent", **record}))
+    print(json.dumps({"event": "acknowledged", **record}))
+print(json.dumps({"number": request["number"], "raised": None}), flush=True)
+"""
+
+
+@pytest.mark.slow("starts brokers")
+@pytest.mark.timeout(120)
+def test_a_client_that_loses_records_without_any_fault_is_a_finding(tmp_path: Path) -> None:
+    liar = ("liar@here", lambda: Program([sys.executable, "-c", LIES]))
+    result = cells(tmp_path, TableRequest([liar], [find("produce")], [("again", AGAIN)], trials=1))
+    control = result["liar@here/produce/none"]
+    assert (control.verdict.word, control.verdict.promised) == ("lost", True)
+    assert result["liar@here/produce/again"].verdict.word == "not run"
+    assert findings(result.values()) == [control]
 
 
 class _Away(Brokers):

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, healthy, verdict
+from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, control_verdict, verdict
 from barnabas.experiments.clients.workloads import find
 from barnabas.experiments.explore.checks import CHECKS
 from barnabas.experiments.explore.finding import Finding
@@ -121,11 +121,38 @@ def test_times_of_a_busy_machine_are_said_to_be() -> None:
     assert verdict(PRODUCE, CONTROL, [trial(seconds=20, busy=True)]).busy
 
 
-def test_who_fails_without_faults_is_not_judged() -> None:
-    assert healthy(PRODUCE, [trial(), trial()]) == ""
-    assert healthy(PRODUCE, [trial(), trial(raised="X: no")]) == "fails without any fault: X: no"
-    offered = trial(raised="NotOfferedError: this library does not offer it")
-    assert healthy(PRODUCE, [offered]) == "this library does not offer it"
+@pytest.mark.parametrize(
+    ("about", "why"),
+    [
+        ({"raised": "X: no"}, "fails without any fault: X: no"),
+        ({"code": None}, "stuck without any fault: had not ended after 2 s"),
+        (
+            {"raised": "NotOfferedError: this library does not offer it"},
+            "this library does not offer it",
+        ),
+    ],
+)
+def test_who_fails_without_faults_is_not_judged(about: dict[str, Any], why: str) -> None:
+    assert control_verdict(PRODUCE, [trial(), trial()]).word == "fine"
+    result = control_verdict(PRODUCE, [trial(), trial(**about)])
+    assert (result.word, result.why) == ("not run", why)
+
+
+@pytest.mark.parametrize(
+    ("about", "word"),
+    [
+        ({"findings": (LOST,)}, "lost"),
+        ({"findings": (LOST,), "raised": "X: no"}, "lost"),
+        ({"findings": (TWICE,)}, "duplicates"),
+        ({"broken": ("sequence: goes back",)}, "breaks the protocol"),
+    ],
+)
+def test_who_breaks_a_promise_without_faults_has_no_excuse(
+    about: dict[str, Any], word: str
+) -> None:
+    result = control_verdict(PRODUCE, [trial(), trial(**about)])
+    assert (result.word, result.times, result.of, result.promised) == (word, 1, 2, True)
+    assert result.why.startswith(f"{word} without any fault: ")
 
 
 def test_all_that_checks_find_has_a_word() -> None:
