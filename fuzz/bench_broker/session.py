@@ -38,14 +38,16 @@ class _Link:
         self.out = bytearray()
         self.ends = False
         self.had_case = False
+        self.is_cut = False
 
 
 class Session:
     """A broker's listener, from its creation to `close`. Times are in seconds of the clock.
 
-    `timeout` seconds after the case and the last byte, the case's connection is closed, as by a broker that
-    stops: a client may wait for the rest of a frame. The client shows that it is done with the case by a
-    further request on that connection, or by closing it. After another `timeout`, the session is `over`.
+    `timeout` seconds after the case and the last byte, each connection that had the case is closed, as by a
+    broker that stops: a client may wait for the rest of a frame. The client shows that it is done with the
+    case by a further request on that connection, or by closing it. After another `timeout`, the session is
+    `over`.
     """
 
     def __init__(
@@ -72,7 +74,6 @@ class Session:
         self._due: float | None = None
         self.over = False
         """Whether the client has had the case and time to react: it may be told to end."""
-        self._cut = False
         self._over_at = 0.0
         """When the session will be over, once the case was sent."""
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -103,13 +104,12 @@ class Session:
             self._say(link)
             if link.waiting and not link.ends and link in self._links:
                 due.append(link.waiting[0][0])
-        if self.served and not self._cut:
-            if now - self._heard >= self._timeout:
-                self._cut = True
-                for link in [candidate for candidate in self._links if candidate.had_case]:
-                    self._cut_off(link)
-            else:
-                due.append(self._heard + self._timeout)
+        uncut = [link for link in self._links if link.had_case and not link.is_cut]
+        if uncut and now - self._heard >= self._timeout:
+            for link in uncut:
+                self._cut_off(link)
+        elif uncut:
+            due.append(self._heard + self._timeout)
         if self.served and not self.over:
             self.over = now >= self._over_at
             due.append(self._over_at)
@@ -217,6 +217,7 @@ class Session:
 
     def _cut_off(self, link: _Link) -> None:
         """Write no more on a connection; the client closes it when it has read everything."""
+        link.is_cut = True
         if link.ends or link.out:
             self._drop(link)
         else:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,10 +25,10 @@ REQUEST = request(keys.METADATA, 1, {"topics": None})
 NEVER = 3600.0
 
 
-def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
+def _broker(delivery: Delivery, *chunks: bytes, repeats: bool = False) -> Broker:
     seed, *_ = seeds([(keys.METADATA, 1)])
     case = Case(0, Recipe(seed, ()), chunks, (), delivery)
-    return Broker(planted=PlantedResponse(case, keys.METADATA, 1))
+    return Broker(planted=PlantedResponse(case, keys.METADATA, 1, repeats=repeats))
 
 
 @contextmanager
@@ -124,3 +125,23 @@ def test_a_client_that_shows_nothing_has_its_time_all_the_same() -> None:
         now[0] += 0.11
         assert _is_over(session)
         sock.close()
+
+
+def _answered(broker: Broker, requests: int) -> bool:
+    return broker.request_counts.total() >= requests
+
+
+def test_each_connection_that_had_the_case_is_closed() -> None:
+    now, again = [100.0], b"of a frame"
+    broker = _broker("whole", again, repeats=True)
+    with _session(broker, 0.5, lambda: now[0]) as (session, selector):
+        for requests in (1, 2):
+            sock = _asked(session, selector)
+            _until(selector, partial(_answered, broker, requests))
+            session.tick()
+            now[0] += 0.51
+            session.tick()
+            sock.settimeout(20)
+            assert sock.recv(100) == again
+            assert sock.recv(100) == b""
+            sock.close()
