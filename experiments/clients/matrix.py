@@ -19,6 +19,7 @@ from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.relevance import may_affect
 from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup, trial
 from barnabas.experiments.clients.verdict import Verdict, control_verdict, verdict
+from barnabas.experiments.clients.wording import reasons
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
@@ -147,7 +148,8 @@ class Matrix:
         if control is None:
             return [], []
         if control.verdict.word != "fine":
-            return [control, *self._not_run(client, workload, control.verdict.why)], []
+            reason = "; ".join(reasons(control.verdict))
+            return [control, *self._not_run(client, workload, reason)], []
         cuts = cut_scenarios(capture, self.request.cuts) if self.request.cuts else []
         self._cut.append(len(cuts))
         tasks: list[Callable[[], StepResult]] = [

@@ -16,10 +16,12 @@ from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
 from barnabas.experiments.clients.table import Table, heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import timeline
 from barnabas.experiments.clients.trial import CAPTURE
+from barnabas.experiments.clients.verdict import Word
 from barnabas.experiments.clients.wording import (
     MEANINGS,
     cell_text,
     colour_class,
+    reasons,
     rerun_command,
     trial_lines,
     word_text,
@@ -42,7 +44,7 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
         for cell in row
         if cell is not None
     ]
-    words = sorted({cell.verdict.word for cell in listed})
+    words = sorted({word for cell in listed for word in _words(cell)})
     clients = sorted({cell.client for cell in cells})
     parts = [
         f"<p>{escape(_about(cells, folder))}</p>\n",
@@ -125,12 +127,21 @@ def _link(client: str, cell: Cell | None) -> str:
     attributes = f'data-client="{escape(client)}"'
     if cell is None:
         return f"<td {attributes}></td>"
-    attributes += f' data-word="{escape(cell.verdict.word)}" class="{colour_class(cell)}"'
+    attributes += f' {_word_attribute(cell)} class="{colour_class(cell)}"'
     return f'<td {attributes}><a href="#{escape(cell.name)}">{escape(cell_text(cell))}</a></td>'
 
 
+def _words(cell: Cell) -> list[Word]:
+    return [each.word for each in cell.verdict.observations]
+
+
+def _word_attribute(cell: Cell) -> str:
+    """Return an attribute with the words of a cell, by which the page's script filters."""
+    return f'data-word="{escape("|".join(_words(cell)))}"'
+
+
 def _detail(cell: Cell, folder: Path) -> str:
-    parts = [f"<p>{escape(cell.verdict.why)}</p>"] if cell.verdict.why else []
+    parts = [f"<p>{escape(reason)}</p>" for reason in reasons(cell.verdict)]
     bad = cell.verdict.word != "fine"
     healthy = healthy_of(folder, cell.name) if bad else ""
     if healthy:
@@ -141,7 +152,7 @@ def _detail(cell: Cell, folder: Path) -> str:
     )
     return (
         f'<details id="{escape(cell.name)}" data-client="{escape(cell.client)}" '
-        f'data-word="{escape(cell.verdict.word)}"><summary>{escape(cell.name)}: '
+        f"{_word_attribute(cell)}><summary>{escape(cell.name)}: "
         f"{escape(cell_text(cell))}</summary>{''.join(parts)}"
         f"<p>{escape(cell.broker)}; again: <code>{escape(rerun_command(cell, folder))}</code></p>"
         f"<ul>{trials}</ul></details>\n"

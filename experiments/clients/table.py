@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.verdict import Word
-from barnabas.experiments.clients.wording import UNEXPECTED, UNJUDGED, cell_text
+from barnabas.experiments.clients.wording import UNEXPECTED, UNJUDGED, cell_text, reasons
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
@@ -109,12 +109,13 @@ def markdown(cells: Iterable[Cell]) -> str:
     """Return the tables, and the reasons for verdicts other than `fine`, in Markdown."""
     cells = list(cells)
     lines = [*_tables(cells, cell_text)]
-    whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
-    whys.sort(key=lambda cell: cell.scenario != CONTROL)
-    if whys:
+    explained = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
+    explained.sort(key=lambda cell: cell.scenario != CONTROL)
+    if explained:
         lines += ["## Why", ""]
         lines += [
-            f"- {_plain(cell.name)}: {cell_text(cell)}: {_plain(cell.verdict.why)}" for cell in whys
+            f"- {_plain(cell.name)}: {cell_text(cell)}: {_plain('; '.join(reasons(cell.verdict)))}"
+            for cell in explained
         ]
         lines.append("")
     return "\n".join(lines)
@@ -168,9 +169,9 @@ def _idle(table: Table) -> Iterator[tuple[int, str]]:
     """Yield the index of each client of which no cell was run, and the reason."""
     for index in range(len(table.clients)):
         column = [row[index] for _, row in table.rows]
-        reasons = {cell.verdict.why for cell in column if cell and cell.verdict.word == "not run"}
-        if len(reasons) == 1 and all(cell and cell.verdict.word == "not run" for cell in column):
-            yield index, reasons.pop()
+        whys = {cell.verdict.why for cell in column if cell and cell.verdict.word == "not run"}
+        if len(whys) == 1 and all(cell and cell.verdict.word == "not run" for cell in column):
+            yield index, whys.pop()
 
 
 def _plain(text: str) -> str:

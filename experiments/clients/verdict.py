@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import field_validator
 
@@ -18,9 +18,11 @@ Word = Literal[
     "fine",
     "not met",
     "slow",
-    "duplicates",
     "fails",
     "breaks the protocol",
+    "stuck",
+    "died",
+    "duplicates",
     "uncommitted",
     "skipped",
     "reordered",
@@ -29,11 +31,12 @@ Word = Literal[
     "phantom",
     "failed yet written",
     "lost",
-    "stuck",
-    "died",
     "not run",
 ]
-"""The verdicts as stored, the harmless first. `not met`: no rule of the scenario fired."""
+"""The verdicts as stored, the harmless first: a client that fails may still have lost records.
+
+`not met`: no rule of the scenario fired.
+"""
 
 LABELS: Final[dict[Word, str]] = {"fine": "as expected", "not met": "rule never matched"}
 """The words of tables for stored verdicts, where they differ. Files may have either."""
@@ -72,36 +75,42 @@ BROKEN_PROMISES: Final = frozenset((*FINDINGS.values(), "breaks the protocol"))
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
 
 
-class Observation(NamedTuple):
-    """The worst observation of a trial, and whether the client promised otherwise."""
+class Observation(Settings):
+    """An observation in some trials of a cell.
 
-    word: Word
-    reason: str = ""
-    promised: bool = True
-
-    @property
-    def badness(self) -> tuple[bool, bool, int]:
-        """The worst is the greatest; what a client never promised only counts before `fine`."""
-        return self.word != "fine", self.promised, WORDS.index(self.word)
-
-
-class Verdict(Settings):
-    """The verdict on a cell.
-
-    word: the worst of the trials' verdicts. times: number of trials with that verdict, of `of` trials in
-    which a rule fired, or the client failed without one. why: the reason in the worst trial. slower_ms: its
-    delay beyond the fault and a run without faults. promised: False for an observation that the client never
-    promised to avoid. busy: whether times mean little, since the machine was overloaded.
+    times: number of trials with it. why: the reason in the first of them. promised: False if the client never
+    promised to avoid it.
     """
 
     word: Word
     times: int = 0
-    of: int = 0
     why: str = ""
+    promised: bool = True
+
+    @property
+    def badness(self) -> tuple[bool, int]:
+        """The worst is the greatest; an observation that the client did not promise to avoid is harmless."""
+        return self.promised, WORDS.index(self.word)
+
+
+class Verdict(Observation):
+    """The verdict on a cell: its worst observation, and the others.
+
+    of: number of trials in which a rule fired, or the client failed without one. also: the other
+    observations, the worst first. slower_ms: the longest delay beyond the fault and a run without faults.
+    busy: whether times mean little, since the machine was overloaded.
+    """
+
+    of: int = 0
+    also: tuple[Observation, ...] = ()
     slower_ms: float = 0
     fault_ms: float = 0
-    promised: bool = True
     busy: bool = False
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Return all observations, the worst first."""
+        return (self, *self.also)
 
     @field_validator("word", mode="before")
     @classmethod
@@ -122,25 +131,17 @@ def verdict(
         fatal: whether a healthy client may fail (`About.fatal`).
     """
     usual = median(run.seconds for run in control)
-    observations = [(run, _trial_observation(workload, usual, run, fatal)) for run in trials]
+    observed = [(run, _trial_observations(workload, usual, run, fatal)) for run in trials]
     # a trial without the fault counts only if the client failed
-    observations = [
-        (run, observation)
-        for run, observation in observations
-        if run.fired or observation.word not in ("fine", "slow")
-    ]
-    if not observations:
+    counted = [(run, observations) for run, observations in observed if run.fired or observations]
+    if not counted:
         return Verdict(word="not met", why=f"no rule fired in {len(trials)} runs")
-    worst_of, worst = max(observations, key=lambda observation: observation[1].badness)
-    return Verdict(
-        word=worst.word,
-        times=sum(observation.badness == worst.badness for _, observation in observations),
-        of=len(observations),
-        why=worst.reason,
-        slower_ms=round(1000 * _delay_seconds(usual, worst_of), 1),
-        fault_ms=median(run.fault_ms for run, _ in observations),
-        promised=worst.promised,
-        busy=any(run.busy for run, _ in observations),
+    return _merged([observations for _, observations in counted]).model_copy(
+        update={
+            "slower_ms": round(1000 * max(_delay_seconds(usual, run) for run, _ in counted), 1),
+            "fault_ms": median(run.fault_ms for run, _ in counted),
+            "busy": any(run.busy for run, _ in counted),
+        }
     )
 
 
@@ -151,61 +152,88 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
     idempotence: it had no reason to send anything again. A client that fails can't be judged: it may not
     support the workload or the brokers.
     """
-    observations = []
     for run in control:
         if run.raised.startswith(NOT_OFFERED):
             return Verdict(word="not run", why=run.raised.partition(": ")[2])
-        observation = _worst_observation(workload, run.seconds, run)
-        observations.append(observation._replace(promised=True))
-    worst = max(observations, key=lambda observation: observation.badness)
-    count = len(control)
-    if worst.word == "fine":
+    result = _merged(
+        [
+            [each.model_copy(update={"promised": True}) for each in observations]
+            for observations in (_observations(workload, run.seconds, run) for run in control)
+        ]
+    )
+    if result.word == "fine":
+        return result
+    if result.word in BROKEN_PROMISES:
+        return result.model_copy(update={"why": f"without any fault: {result.why}"})
+    failure = f"{result.word} without any fault: {result.why}"
+    return result.model_copy(update={"word": "not run", "why": failure})
+
+
+def _merged(observed: Sequence[Sequence[Observation]]) -> Verdict:
+    """Return a verdict with each different observation of the trials once. observed: each trial's."""
+    merged: dict[tuple[Word, bool], Observation] = {}
+    for observations in observed:
+        first = {(each.word, each.promised): each for each in reversed(observations)}
+        for key, observation in first.items():
+            before = merged.get(key, observation)
+            merged[key] = before.model_copy(update={"times": before.times + 1})
+    count = len(observed)
+    ranked = sorted(merged.values(), key=lambda each: each.badness, reverse=True)
+    if not ranked:
         return Verdict(word="fine", times=count, of=count)
-    why = f"{worst.word} without any fault: {worst.reason}"
-    if worst.word not in BROKEN_PROMISES:
-        return Verdict(word="not run", times=count, of=count, why=why)
-    times = sum(observation.word == worst.word for observation in observations)
-    return Verdict(word=worst.word, times=times, of=count, why=why)
+    worst, *others = ranked
+    return Verdict(**worst.model_dump(), of=count, also=tuple(others))
 
 
-def _trial_observation(workload: Workload, usual: float, run: Trial, fatal: bool) -> Observation:
-    """Return the worst observation of a trial, in which no rule may have fired."""
+def _trial_observations(
+    workload: Workload, usual: float, run: Trial, fatal: bool
+) -> list[Observation]:
+    """Return the observations in a trial, in which no rule may have fired."""
     if run.fired:
-        return _worst_observation(workload, usual, run, fatal)
-    observation = _worst_observation(workload, usual, run)
-    return observation._replace(reason=f"without the fault: {observation.reason}")
+        return _observations(workload, usual, run, fatal)
+    return [
+        each.model_copy(update={"why": f"without the fault: {each.why}"})
+        for each in _observations(workload, usual, run)
+        if each.word != "slow"
+    ]
 
 
-def _worst_observation(
+def _observations(
     workload: Workload, usual: float, run: Trial, fatal: bool = False
-) -> Observation:
-    """Return the worst observation of a trial."""
+) -> list[Observation]:
+    """Return all observations in a trial; empty: the client kept its promises."""
+    once = workload.once or run.idempotent
+    observations = [
+        Observation(
+            word=FINDINGS[finding.kind],
+            why=finding.text,
+            promised=once or finding.kind not in ("duplicated", "reordered"),
+        )
+        for finding in run.findings
+    ]
+    if run.broken:
+        observations.append(Observation(word="breaks the protocol", why=run.broken[0]))
     if run.code is None:
-        return Observation("stuck", f"had not ended after {run.seconds:.0f} s")
+        stuck = f"had not ended after {run.seconds:.0f} s"
+        return [*observations, Observation(word="stuck", why=stuck)]
     if run.code:
         ending = f"by signal {-run.code}" if run.code < 0 else f"with exit code {run.code}"
-        return Observation("died", f"its process ended {ending}")
-    observations = [Observation("fine")]
-    once = workload.once or run.idempotent
-    for finding in run.findings:
-        promised = once or finding.kind not in ("duplicated", "reordered")
-        observations.append(Observation(FINDINGS[finding.kind], finding.text, promised))
-    if run.broken:
-        observations.append(Observation("breaks the protocol", run.broken[0]))
+        return [*observations, Observation(word="died", why=f"its process ended {ending}")]
     if run.raised.startswith(GAVE_UP):
-        observations.append(Observation("stuck", run.raised.partition(": ")[2]))
+        observations.append(Observation(word="stuck", why=run.raised.partition(": ")[2]))
     elif run.raised:
-        observations.append(Observation("fails", run.raised, not fatal or run.raised == UNANSWERED))
+        promised = not fatal or run.raised == UNANSWERED
+        observations.append(Observation(word="fails", why=run.raised, promised=promised))
     elif run.unfinished:
-        observations.append(Observation("fails", run.unfinished))
+        observations.append(Observation(word="fails", why=run.unfinished))
     beyond = _delay_seconds(usual, run)
-    if beyond > SLOW:
+    if beyond > SLOW and not run.raised.startswith(GAVE_UP):
         waited = re.search(r"(?:^|, )timeout ([\d.]+) s", run.settings)
         text = f"took {beyond:.1f} s longer than the fault"
         if waited and abs(beyond - float(waited[1])) < NEAR:
             text += f": about its timeout of {waited[1]} s"
-        observations.append(Observation("slow", text))
-    return max(observations, key=lambda each: each.badness)
+        observations.append(Observation(word="slow", why=text))
+    return observations
 
 
 def _delay_seconds(usual: float, run: Trial) -> float:

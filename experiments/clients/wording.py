@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.verdict import LABELS, Word
+from barnabas.experiments.clients.verdict import LABELS, Observation, Verdict, Word
 
 UNJUDGED: Final = ("not met", "not run")
 
@@ -41,7 +41,6 @@ MEANINGS: Final[dict[Word, str]] = {
 def cell_text(cell: Cell) -> str:
     """Describe a cell in a few words.
 
-    >>> from barnabas.experiments.clients.verdict import Verdict
     >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
     >>> cell_text(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
     'duplicates 2 of 3 (not promised)'
@@ -49,23 +48,41 @@ def cell_text(cell: Cell) -> str:
     'expected failure'
     >>> cell_text(Cell(**made, verdict=Verdict(word="slow", times=1, of=3, slower_ms=5000, busy=True)))
     'slow 1 of 3 (+5.0 s, busy machine)'
-    >>> cell_text(Cell(**made, verdict=Verdict(word="lost", times=3, of=3)))
-    'unexpected: lost'
+    >>> fails = Observation(word="fails", times=1, promised=False)
+    >>> cell_text(Cell(**made, verdict=Verdict(word="lost", times=3, of=3, also=(fails,))))
+    'unexpected: lost; expected failure 1 of 3'
     """
     verdict = cell.verdict
-    text = word_text(verdict.word)
     if verdict.word in UNJUDGED:
-        return text
-    expected_failure = verdict.word == "fails" and not verdict.promised
+        return word_text(verdict.word)
+    return "; ".join(_observation_text(each, verdict) for each in verdict.observations)
+
+
+def _observation_text(observation: Observation, verdict: Verdict) -> str:
+    word, promised = observation.word, observation.promised
+    text = word_text(word)
+    expected_failure = word == "fails" and not promised
     if expected_failure:
         text = "expected failure"
-    elif verdict.promised and verdict.word not in ("fine", "slow"):
+    elif observation is verdict and promised and word not in ("fine", "slow"):
         text = f"{UNEXPECTED}: {text}"
-    if verdict.times != verdict.of:
-        text += f" {verdict.times} of {verdict.of}"
-    if verdict.word == "slow":
+    if observation.times != verdict.of:
+        text += f" {observation.times} of {verdict.of}"
+    if word == "slow":
         text += f" (+{verdict.slower_ms / 1000:.1f} s{', busy machine' if verdict.busy else ''})"
-    return text if verdict.promised or expected_failure else f"{text} (not promised)"
+    return text if promised or expected_failure else f"{text} (not promised)"
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    """Return the reasons of a verdict; of several observations, each reason with its word.
+
+    >>> fails = Observation(word="fails", why="X: no")
+    >>> reasons(Verdict(word="lost", why="a is missing", also=(fails,)))
+    ['lost: a is missing', 'fails: X: no']
+    """
+    if not verdict.also or verdict.word in UNJUDGED:
+        return [verdict.why] if verdict.why else []
+    return [f"{word_text(each.word)}: {each.why}" for each in verdict.observations if each.why]
 
 
 def word_text(word: Word) -> str:

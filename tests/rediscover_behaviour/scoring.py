@@ -30,11 +30,9 @@ class Score(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether the old release did what it is known for, and the fixed one did not."""
-        return (
-            self.old.verdict.word == self.pair.word
-            and self.old.verdict.promised
-            and (self.fixed.verdict.word in HARMLESS or not self.fixed.verdict.promised)
-        )
+        return any(
+            each.word == self.pair.word and each.promised for each in self.old.verdict.observations
+        ) and (self.fixed.verdict.word in HARMLESS or not self.fixed.verdict.promised)
 
     @property
     def row(self) -> str:

@@ -23,7 +23,13 @@ from barnabas.experiments.clients.folder import (
 from barnabas.experiments.clients.table import heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import fired
 from barnabas.experiments.clients.trial import CAPTURE
-from barnabas.experiments.clients.wording import cell_text, colour_class, rerun_command, trial_lines
+from barnabas.experiments.clients.wording import (
+    cell_text,
+    colour_class,
+    reasons,
+    rerun_command,
+    trial_lines,
+)
 from barnabas.experiments.library import names
 from barnabas.nearest import did_you_mean
 from barnabas.trouble import Trouble
@@ -57,8 +63,8 @@ def show(name: str, out: Path, as_json: bool) -> None:
         output.raw(cell.model_dump_json())
         return
     output.line(f"{cell.name}: {cell_text(cell)}, {cell.broker}")
-    if cell.verdict.why:
-        output.line(cell.verdict.why)
+    for reason in reasons(cell.verdict):
+        output.line(reason)
     if healthy := healthy_of(out, cell.name):
         output.line(f"a healthy client: {healthy}")
     for number, trial in enumerate(cell.trials):

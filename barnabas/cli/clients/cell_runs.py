@@ -20,7 +20,7 @@ from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
-from barnabas.experiments.clients.wording import cell_text, word_text
+from barnabas.experiments.clients.wording import cell_text, reasons, word_text
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
@@ -249,9 +249,9 @@ def summary(cells: Sequence[Cell], out: Path) -> Iterator[str]:
     """Yield the lines after the table: broken promises without any fault, counts, reasons of unrun cells."""
     for cell in findings(cells):
         if cell.scenario == CONTROL:
-            yield f"{cell.name}: {cell_text(cell)}: {cell.verdict.why}"
+            yield f"{cell.name}: {cell_text(cell)}: {'; '.join(reasons(cell.verdict))}"
     totals = ", ".join(f"{count} {word_text(word)}" for word, count in counts(cells).most_common())
     yield f"{totals}; `barnabas clients show CELL --out {out}` shows one cell"
-    reasons = (cell.verdict.why for cell in cells if cell.verdict.word == "not run")
-    for reason in dict.fromkeys(reasons):
+    unrun = (cell.verdict.why for cell in cells if cell.verdict.word == "not run")
+    for reason in dict.fromkeys(unrun):
         yield f"not run: {reason}"

@@ -3,7 +3,7 @@ const all = (selector, where = document) => [...where.querySelectorAll(selector)
 let cell = "";
 function filter() {
   const other = one => Boolean(client.value) && one.dataset.client !== client.value;
-  const fits = one => !other(one) && (!word.value || one.dataset.word === word.value);
+  const fits = one => !other(one) && (!word.value || one.dataset.word.split("|").includes(word.value));
   for (const one of all("th[data-client], td[data-client]")) one.hidden = other(one);
   for (const row of all("tbody tr")) row.hidden = !all("td[data-word]", row).some(fits);
   for (const one of all("details[data-word]")) one.hidden = !fits(one);

@@ -9,6 +9,7 @@ import pytest
 
 from barnabas.experiments.clients.page import page
 from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.verdict import Observation
 from tests.experiments.clients.made import cell
 from tests.page.browser import LOOKS, axe, page_at
 
@@ -16,7 +17,9 @@ TRIAL = Trial(seed=7, raised="X: <img src=x onerror=alert(1)>", code=0, seconds=
 CELLS = [
     cell(scenario="none"),
     cell(),
-    cell("two@2", word="fails", why="X: <b>no</b>").model_copy(update={"trials": (TRIAL,)}),
+    cell(
+        "two@2", word="fails", why="X: <b>no</b>", also=(Observation(word="slow", times=3),)
+    ).model_copy(update={"trials": (TRIAL,)}),
     cell("two@2", "lossy-network", word="not met"),
 ]
 
@@ -37,6 +40,8 @@ def test_it_is_filtered_and_followed(tmp_path: Path, scheme: str, width: int) ->
     with page_at(f"file://{tmp_path / 'clients.html'}", scheme, width) as shown:
         rows: Any = shown.locator("tbody tr:visible")
         assert rows.count() == 2
+        shown.get_by_label("word").select_option("slow")
+        assert rows.count() == 1
         shown.get_by_label("word").select_option("fails")
         assert rows.count() == 1
         shown.get_by_label("client").select_option("one@1")

@@ -74,7 +74,7 @@ def test_what_is_counted_and_what_is_found() -> None:
     assert counts(CELLS) == {"fine": 1, "lost": 1, "not met": 1}
     assert findings(CELLS) == [CELLS[2]]
     assert findings([cell(word="duplicates", promised=False), cell(word="not run")]) == []
-    control = cell("one@1", "none", word="lost", why="lost without any fault: 1 missing")
+    control = cell("one@1", "none", word="lost", why="without any fault: 1 missing")
     assert findings([*CELLS, control]) == [control, CELLS[2]]
     assert "| none | unexpected: lost |" in markdown([control, cell(word="not run")])
     assert "| none | unexpected |" in public([control, cell(word="not run")])

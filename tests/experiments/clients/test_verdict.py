@@ -84,6 +84,29 @@ def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
     assert (both.word, both.promised) == ("fails", True)
 
 
+@pytest.mark.parametrize("kind", sorted(FINDINGS))
+@pytest.mark.parametrize("about", [{"raised": "X: no"}, {"code": None}, {"code": -11}])
+@pytest.mark.parametrize("fatal", [False, True])
+def test_what_the_guarantee_excludes_wins_over_failures_and_both_are_listed(
+    kind: str, about: dict[str, Any], fatal: bool
+) -> None:
+    ran = trial(findings=(Finding(kind=kind, text="1 in t: a"),), **about)
+    result = verdict(TRANSACT, CONTROL, [ran, trial(**about), trial()], fatal=fatal)
+    assert (result.word, result.times, result.of, result.promised) == (FINDINGS[kind], 1, 3, True)
+    ((word, times),) = [(other.word, other.times) for other in result.also]
+    assert (word in ("fails", "stuck", "died"), times) == (True, 2)
+
+
+def test_all_observations_of_a_cell_are_listed_the_worst_first() -> None:
+    trials = [trial(findings=(TWICE, LOST), broken=("a: b",)), trial(raised="X: no", seconds=20)]
+    result = verdict(TRANSACT, CONTROL, trials)
+    assert [result.word, *(other.word for other in result.also)] == [
+        *("lost", "duplicates", "breaks the protocol", "fails", "slow")
+    ]
+    assert [other.why for other in result.also][:2] == [TWICE.text, "a: b"]
+    assert Verdict.model_validate_json(result.model_dump_json()) == result
+
+
 @pytest.mark.parametrize(
     ("about", "word"),
     [
@@ -152,7 +175,7 @@ def test_who_breaks_a_promise_without_faults_has_no_excuse(
 ) -> None:
     result = control_verdict(PRODUCE, [trial(), trial(**about)])
     assert (result.word, result.times, result.of, result.promised) == (word, 1, 2, True)
-    assert result.why.startswith(f"{word} without any fault: ")
+    assert result.why.startswith("without any fault: ")
 
 
 def test_all_that_checks_find_has_a_word() -> None:

@@ -13,7 +13,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
 from tests.experiments.clients.made import cell
 
 CONTROL = cell(scenario="none")
-LOSES = cell(scenario="none", word="lost", why="lost without any fault: 1 missing")
+LOSES = cell(scenario="none", word="lost", why="without any fault: 1 missing")
 UNRUN = cell(word="not run", why=LOSES.verdict.why)
 AWAY = cell("two@2", word="not run", why=GONE)
 
@@ -47,7 +47,7 @@ def test_a_broken_promise_is_never_hidden_by_cells_that_did_not_run(
 def test_what_is_broken_without_any_fault_is_first_in_the_summary() -> None:
     lines = list(summary([cell("two@2", word="lost"), UNRUN, LOSES], Path("t")))
     assert lines == [
-        "one@1/produce/none: unexpected: lost: lost without any fault: 1 missing",
+        "one@1/produce/none: unexpected: lost: without any fault: 1 missing",
         "1 lost, 1 not run; `barnabas clients show CELL --out t` shows one cell",
-        "not run: lost without any fault: 1 missing",
+        "not run: without any fault: 1 missing",
     ]
