@@ -11,13 +11,22 @@ from barnabas.fuzz.observations.crashes import describe_exit, find_crash
 from barnabas.specs import Malformed, decode_frame
 
 LIMIT: Final = 512 << 20
-"""Bytes of resident memory that a case may cost: no response here has a hundredth of that."""
+"""Bytes of memory that a case may cost: no response here has a hundredth of that."""
+
+CLAIMED: Final = "claimed"
+"""The fact of a case for which a client claimed much address space: the bytes."""
 
 
 def memory_growth(observation: Observation) -> int:
-    """Return the bytes of resident memory that the case cost; 0 if they were not measured."""
+    """Return the bytes of memory that the case cost; 0 if they were not measured."""
     before, highest = observation.rss or (0, 0)
-    return highest - before
+    return max(highest - before, claimed(observation))
+
+
+def claimed(observation: Observation) -> int:
+    """Return the bytes of address space that the case cost, if they are many; else 0."""
+    facts: dict[str, Any] = dict(observation.facts)
+    return int(facts.get(CLAIMED, 0))
 
 
 class ClientEnd(NamedTuple):

@@ -7,7 +7,13 @@ from typing import Any
 
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.observations.case_labels import api_and_field, last_change
-from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
+from barnabas.fuzz.observations.client_outcome import (
+    LIMIT,
+    claimed,
+    client_end,
+    is_throttled,
+    memory_growth,
+)
 from barnabas.fuzz.observations.helper_frames import naming_frames
 from barnabas.fuzz.oracles.documented import documented
 from barnabas.fuzz.oracles.oracle import Verdict
@@ -44,12 +50,13 @@ def memory(observation: Observation) -> Iterator[Verdict]:
     """Report a client whose memory grew far beyond the bytes it was sent.
 
     It grew twice, the second time with this case alone in a new process: the first growth may have been an
-    earlier case's.
+    earlier case's. Memory that is claimed and never touched counts, too.
     """
     more = memory_growth(observation)
     if more >= LIMIT and dict(observation.facts).get("confirmed"):
         sent = sum(map(len, observation.case.chunks))
-        message = f"{more >> 20} MiB more memory for {sent} bytes"
+        what = "address space" if more == claimed(observation) else "memory"
+        message = f"{more >> 20} MiB more {what} for {sent} bytes"
         yield Verdict("client-memory", message, last_change(observation.case))
 
 

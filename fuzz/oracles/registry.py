@@ -67,7 +67,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
            _CLIENT, clients.died, "an error that the application can handle"),
     Oracle("client-hung", "a call of the client does not return, and no new session starts",
            _CLIENT, clients.hung, "the call returns, with an error or a result"),
-    Oracle("client-memory", "the client allocated 512 MiB or more for a case",
+    Oracle("client-memory", "the client took 512 MiB or more of memory or address space for a case",
            _CLIENT, clients.memory, "memory in proportion to the response"),
     Oracle("client-raised", "the client raised an exception of an undocumented class",
            _CLIENT, clients.raised, "an exception of a documented class"),

@@ -5,20 +5,64 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import NamedTuple
+
+
+class MemoryUse(NamedTuple):
+    """The memory of a process in bytes; 0 if unknown.
+
+    Attributes:
+        resident: The resident memory.
+        peak: The peak of resident memory since `forget_peak`.
+        mapped: The address space, whether or not it was ever touched.
+        mapped_peak: The peak of the address space since the process began.
+    """
+
+    resident: int = 0
+    peak: int = 0
+    mapped: int = 0
+    mapped_peak: int = 0
+
+    def mapped_since(self, before: MemoryUse) -> int:
+        """Return by how much the address space grew at most since an earlier moment.
+
+        Growth up to an earlier peak is not seen: Linux can't reset this peak.
+
+        >>> MemoryUse(mapped=5, mapped_peak=9).mapped_since(MemoryUse(mapped=4, mapped_peak=6))
+        5
+        >>> MemoryUse(mapped=5, mapped_peak=9).mapped_since(MemoryUse(mapped=4, mapped_peak=9))
+        0
+        """
+        return self.mapped_peak - before.mapped if self.mapped_peak > before.mapped_peak else 0
+
+
+def memory_use(pid: int) -> MemoryUse:
+    """Return the memory of a process.
+
+    >>> memory_use(-1)
+    MemoryUse(resident=0, peak=0, mapped=0, mapped_peak=0)
+    """
+    try:
+        memory = parse(Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return MemoryUse()
+    names = ("VmRSS", "VmHWM", "VmSize", "VmPeak")
+    return MemoryUse(*(memory.get(name, 0) for name in names))
+
+
+def forget_peak(pid: int) -> None:
+    """Reset the peak of a process's resident memory (Linux: 5 to clear_refs)."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 def rss(pid: int | None) -> tuple[int, int] | None:
     """Return the resident bytes of a process: now, and the peak since the last call; None if unknown."""
     if pid is None:
         return None
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the peak
-    except OSError:
-        return None
-    memory = parse(status)
-    return (memory["VmRSS"], memory.get("VmHWM", memory["VmRSS"])) if "VmRSS" in memory else None
+    memory = memory_use(pid)
+    forget_peak(pid)
+    return (memory.resident, memory.peak or memory.resident) if memory.resident else None
 
 
 def parse(status: str) -> dict[str, int]:

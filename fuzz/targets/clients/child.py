@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.agent import CountedProcess
-from barnabas.fuzz.targets.clients.fork_server import ForkServer, StartedProcess
-from barnabas.fuzz.targets.process_usage import parse
+from barnabas.fuzz.targets.clients.fork_server import ForkServer, StartedProcess, environment
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
@@ -68,7 +67,7 @@ class Child:
                     stdout=subprocess.PIPE,
                     stderr=self._log,
                     cwd=folder,
-                    env={**os.environ, **program.environment, **coverage_environment},
+                    env={**environment(program), **coverage_environment},
                 )
                 if server is None
                 else server.start(self._log.fileno())
@@ -138,25 +137,6 @@ class Child:
             elif line:
                 entries.append(line)
         return tuple(entries)
-
-    def highest_memory(self) -> int:
-        """Return the peak of resident memory since `forget_memory`, in bytes; 0 if unknown."""
-        return self._memory("VmHWM")
-
-    def memory(self) -> int:
-        """Return the resident memory in bytes; 0 if unknown."""
-        return self._memory("VmRSS")
-
-    def forget_memory(self) -> None:
-        """Reset the peak of resident memory (Linux: 5 to clear_refs)."""
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{self.pid}/clear_refs").write_text("5")
-
-    def _memory(self, name: str) -> int:
-        try:
-            return parse(Path(f"/proc/{self.pid}/status").read_text()).get(name, 0)
-        except OSError:
-            return 0
 
     def where(self) -> str:
         """Return where the process hangs, as it prints upon SIGQUIT (faulthandler, Go and Java do)."""

@@ -29,6 +29,14 @@ _CODE: Final = 16
 """Bytes of an exit code, at most."""
 
 
+def environment(program: Program) -> dict[str, str]:
+    """Return the environment of a client's process.
+
+    glibc reserves address space for each thread's arena, which would count as the client's.
+    """
+    return {**os.environ, "MALLOC_ARENA_MAX": "1", **program.environment}
+
+
 class StartedProcess(processes.Process, Protocol):
     """A process with pipes, as subprocess.Popen has it."""
 
@@ -78,7 +86,7 @@ class ForkServer:
 
     def __init__(self, program: Program, folder: Path) -> None:
         self._line, self._folder = program.line, folder
-        self._environment = {**os.environ, **program.environment}
+        self._environment = environment(program)
         self._asking = threading.Lock()
         self._control = socket.socket(socket.AF_UNIX)
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in close)

@@ -25,7 +25,8 @@ class Limits(NamedTuple):
         much_s: Processor time far beyond a session's need: a client that used it had enough time with the
             case.
         starts_s: How long a process may take until it is ready.
-        memory: Resident memory that one case may cost.
+        memory: Memory that one case may cost.
+        claims: Whether address space that a case claims is memory, too, even if it is never touched.
         side_by_side: Concurrent sessions, without those that were told to end and do not. Sessions mostly
             wait, so there are more of them than cores.
         in_a_process: Concurrent sessions of one process.
@@ -38,6 +39,7 @@ class Limits(NamedTuple):
     much_s: float = 0.1
     starts_s: float = 30.0
     memory: int = LIMIT
+    claims: bool = True
     side_by_side: int = 16
     in_a_process: int = 1
     last: bool = False
@@ -59,9 +61,16 @@ _GO: Final = Limits(side_by_side=24)
 OF_LIBRARY: Final = {
     # a session uses 3 ms of processor time; many responses make it compute without end
     "confluent-kafka": Limits(spins_s=0.2),
-    # classes are loaded at their first use, so first sessions are slow
+    # classes are loaded at their first use, so first sessions are slow; the first one starts the JVM, which
+    # reserves its whole heap, and touches what it allocates
     "java": Limits(
-        hung_s=8.0, spins_s=4.0, much_s=1.0, starts_s=60.0, side_by_side=12, in_a_process=36
+        hung_s=8.0,
+        spins_s=4.0,
+        much_s=1.0,
+        starts_s=60.0,
+        claims=False,
+        side_by_side=12,
+        in_a_process=36,
     ),
     "franz-go": _GO,
     # each reader waits 100 ms before it fetches records (partitionConsumersBatchTimeout)

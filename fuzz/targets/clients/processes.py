@@ -11,7 +11,7 @@ from typing import Any, Final
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.fuzz.targets.process_usage import spent
+from barnabas.fuzz.targets.process_usage import forget_peak, memory_use, spent
 
 REMEMBERED: Final = 16
 """Cases before a crash that may have caused it."""
@@ -88,11 +88,11 @@ class ClientProcess:
     def measure(self) -> None:
         """Reset the process's peak memory; each running session keeps the peak so far."""
         if self.running:
-            most = self.child.highest_memory()
+            most = memory_use(self.child.pid).peak
             self.highest = {
                 session: max(self.highest.get(session, 0), most) for session in self.running
             }
-        self.child.forget_memory()
+        forget_peak(self.child.pid)
 
 
 class ClientProcesses:

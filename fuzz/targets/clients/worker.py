@@ -20,10 +20,11 @@ from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
+from barnabas.fuzz.observations.client_outcome import CLAIMED
 from barnabas.fuzz.targets.clients.alarms import BESIDE, UNSURE
 from barnabas.fuzz.targets.clients.limits import LOOK, Allowance, EndLimits, Limits, at_all
 from barnabas.fuzz.targets.clients.processes import ClientProcess, ClientProcesses
-from barnabas.fuzz.targets.process_usage import delayed, spent
+from barnabas.fuzz.targets.process_usage import MemoryUse, delayed, memory_use, spent
 from barnabas.specs.registry import NAMES
 
 _WITHOUT: Final = 2
@@ -43,7 +44,7 @@ class _RunningSession:
     number: int
     ready: bool
     begun: float
-    memory: int
+    memory: MemoryUse
     may: Allowance
     ending: Callable[[], EndLimits]
     spent: float | None = None
@@ -125,7 +126,7 @@ class Worker:
         except BaseException:
             session.close()
             raise
-        now, memory, hung_s = time.monotonic(), process.child.memory(), self._limits.hung_s
+        now, memory, hung_s = time.monotonic(), memory_use(process.child.pid), self._limits.hung_s
         self._under = _RunningSession(
             case,
             session,
@@ -174,7 +175,7 @@ class Worker:
         if not under.ready and under.process.is_ready():
             under.ready = True
             under.begun = time.monotonic()
-            under.memory = under.process.child.memory()
+            under.memory = memory_use(under.process.child.pid)
             under.may = self._given(_WITHOUT * self._limits.hung_s, under.process)
         answer = under.process.answer(under.number)
         if answer is not None:
@@ -222,7 +223,10 @@ class Worker:
         took = time.monotonic() - under.begun
         process, child = under.process, under.process.child
         stack = child.where() if hangs and self._tells else ""
-        highest = max(child.highest_memory(), process.highest.pop(under.number, 0))
+        memory = memory_use(child.pid)
+        highest = max(memory.peak, process.highest.pop(under.number, 0))
+        claims = self._limits.claims and not self._each  # a command starts with the session
+        claimed = memory.mapped_since(under.memory) if claims else 0
         beside = process.beside.get(under.number, 0)
         news = child.news() if answer is not None else []
         self.broker = under.session.broker
@@ -232,7 +236,7 @@ class Worker:
         self._under = None
         if death is not None and self._each and death.exit_code == 0:
             death = None
-        ends = answer is None or highest > self._limits.memory
+        ends = answer is None or max(highest, claimed) > self._limits.memory
         if hangs and not spins:
             self._processes.give_up(process, under.number)
         else:
@@ -246,6 +250,7 @@ class Worker:
             ("each", self._each),
             ("dialect", self._dialect),
             *(((BESIDE, beside),) if beside else ()),
+            *(((CLAIMED, claimed),) if claimed >= self._limits.memory else ()),
             *(((REACHED, news),) if news and self._guides else ()),
             *facts,
         )
@@ -266,7 +271,7 @@ class Worker:
             death=death,
             log=log,
             raised=raised,
-            rss=(under.memory, max(highest, under.memory)) if death is None else None,
+            rss=None if death else (under.memory.resident, max(highest, under.memory.resident)),
             facts=facts,
         )
 

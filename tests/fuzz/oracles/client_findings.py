@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation
-from barnabas.fuzz.observations.client_outcome import LIMIT
+from barnabas.fuzz.observations.client_outcome import CLAIMED, LIMIT
 from tests.fuzz.oracles.judging import ANSWERED, ASSERTION, LATE, SIGNAL, of_client, raising
 
 CONFIRMED = {"confirmed": True}
@@ -74,6 +74,9 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "memory of a client": (
         "client-memory", of_client(rss=(10, 10 + LIMIT), facts=CONFIRMED),
         ("512 MiB more memory for 5 bytes", "counts _tags.count")),
+    "address space of a client": (
+        "client-memory", of_client(rss=(10, 20), facts={**CONFIRMED, CLAIMED: 2 * LIMIT}),
+        ("1024 MiB more address space for 5 bytes", "counts _tags.count")),
     "a client that waits": (
         "client-hung", of_client(probe=LATE, facts=CONFIRMED),
         ("the client hangs and waits: a session had not ended after 4 s", "Fetch", "waits",
@@ -92,6 +95,8 @@ NOTHING: dict[str, tuple[str, Observation]] = {
     "a client's memory below the limit": (
         "client-memory", of_client(rss=(LIMIT, 2 * LIMIT - 1), facts=CONFIRMED)),
     "a client's memory once": ("client-memory", of_client(rss=(10, 10 + LIMIT), facts={"confirmed": False})),
+    "address space of a client once": (
+        "client-memory", of_client(facts={"confirmed": False, CLAIMED: LIMIT})),
     "a client's hang once": ("client-hung", of_client(probe=LATE, facts={"confirmed": False})),
     "a client that answers": ("client-hung", of_client(probe=ANSWERED, facts=CONFIRMED)),
     "a client that was not probed": ("client-hung", of_client(facts=CONFIRMED)),

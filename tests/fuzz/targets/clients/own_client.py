@@ -1,10 +1,10 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
-A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, spin, busy (it
-computes for a second), sleeper (the session behind it dies), half (the session behind two of them dies),
-print, leak (a thread computes on), patient (the session ends when it is said to be over), "first" and a path
-(it dies if nothing is there yet). Anything else is a valid answer. With the argument `shy` it asks in every
-second session only, with `once` in the first.
+A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, claim (a GiB that it
+never touches), hang, spin, busy (it computes for a second), sleeper (the session behind it dies), half (the
+session behind two of them dies), print, leak (a thread computes on), patient (the session ends when it is
+said to be over), "first" and a path (it dies if nothing is there yet). Anything else is a valid answer. With
+the argument `shy` it asks in every second session only, with `once` in the first.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ def main() -> None:
                 pass
         elif word == b"eat":
             bytearray(os.urandom(1 << 20)) * 96
+        elif word == b"claim":
+            bytes(1 << 30)
         elif word == b"print":
             print("not a line of ours", flush=True)
             print("said in the log", file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES_BY_NAME
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients import golang
+from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import LIBRARIES
 from tests.fuzz.targets.clients.own_target import (
     OTHERS,
@@ -116,6 +119,26 @@ def test_memory_is_measured_for_each_case() -> None:
     grown = [one.rss[1] - one.rss[0] for one in result if one.rss]
     assert grown[1] > 90 << 20
     assert grown[2] < 30 << 20
+
+
+def _claims(observations: Sequence[Observation]) -> list[bool]:
+    """Return whether the oracle of memory reports each case, and check that little memory was touched."""
+    assert all(one.rss and one.rss[1] - one.rss[0] < 60 << 20 for one in observations)
+    return [any(ORACLES_BY_NAME["client-memory"].judge(one)) for one in observations]
+
+
+def test_memory_that_is_claimed_and_never_touched_is_reported() -> None:
+    assert _claims(run(b"fine", b"claim", b"fine")) == [False, True, False]
+
+
+def test_a_slice_in_go_that_is_never_touched_is_reported() -> None:
+    sources = [*golang.SOURCES.glob("*.go"), Path(__file__).with_name("claiming.go")]
+    try:
+        program = golang.built("claiming", sources, (), "1.0")
+    except UnavailableClientError as problem:
+        pytest.skip(str(problem))
+    sizes = [struct.pack(">I", size << 20) for size in (0, 100, 1024, 2047, 0)]
+    assert _claims(run(*sizes, line=[str(program)])) == [False, False, True, True, False]
 
 
 def test_what_it_prints_is_its_log() -> None:
