@@ -39,9 +39,9 @@ class Input(NamedTuple):
         event: Its event in the alphabet's table; "" for no step of the member.
         shown: The output in addition to the error.
         most: The newest version that is sent.
-        again: It is sent twice, since the broker goes on after its response; the second response shows the
-            end.
         sent_before: An input that is sent before it; its response shows when this one's can be trusted.
+        sent_after: An input that is sent after it, since the broker goes on after its response; its response
+            shows the end.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Input(NamedTuple):
     event: str = ""
     shown: Callable[[Memory, Answer], str] = lambda _, __: ""
     most: int = 32767
-    again: bool = False
     sent_before: Input | None = None
+    sent_after: Input | None = None
 
     def offered(self, offered: Mapping[int, tuple[int, int]]) -> bool:
         """Return whether a broker offers a version of it that is sent here."""
@@ -79,6 +79,7 @@ class Alphabet(NamedTuple):
         inputs: The inputs.
         table: The allowed steps.
         closes: The name of the input that releases what a broker keeps only few of.
+        at_least: The oldest versions that the broker must offer, of APIs in `needs`.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Alphabet(NamedTuple):
     inputs: tuple[Input, ...]
     table: Table
     closes: str = ""
+    at_least: Mapping[int, int] = {}
 
     @property
     def input_names(self) -> list[str]:
@@ -96,7 +98,14 @@ class Alphabet(NamedTuple):
 
     def missing(self, offered: Mapping[int, tuple[int, int]]) -> list[str]:
         """Return the APIs that it needs and a broker does not offer; none if the offer is unknown."""
-        return [NAMES[key] for key in self.needs if offered and key not in offered]
+        if not offered:
+            return []
+        newest = {key: offered[key][1] if key in offered else -1 for key in self.needs}
+        return [
+            f"{NAMES[key]} v{self.at_least[key]}" if key in self.at_least else NAMES[key]
+            for key in self.needs
+            if newest[key] < self.at_least.get(key, 0)
+        ]
 
     def within(self, offered: Mapping[int, tuple[int, int]]) -> Alphabet | None:
         """Return it with the inputs that a broker offers; None if a needed one is missing."""

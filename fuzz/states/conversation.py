@@ -116,8 +116,8 @@ class Conversation:
         self._asked.append(name)
         self._send_before(given_input)
         output = self._until_lasting(given_input)
-        if given_input.again:
-            self._until_lasting(given_input)
+        if given_input.sent_after is not None:
+            self._until_lasting(given_input.sent_after)
         return output
 
     def _send_before(self, given_input: Input) -> None:

@@ -29,6 +29,9 @@ BATCH: Final = 3
 BEFORE_TV2: Final = 11
 """The newest Produce that does not add its partitions to the transaction (KIP-890)."""
 
+BEFORE_BUMPS: Final = 4
+"""The newest EndTxn that keeps the epoch, and TxnOffsetCommit that needs AddOffsetsToTxn (KIP-890)."""
+
 ProducerOf = Callable[[Memory], Memory | None]
 
 
@@ -38,17 +41,19 @@ def begins(name: str) -> Memory:
     return {"transactional_id": name, "producer_id": nobody, "producer_epoch": 0, "sequence": 0}
 
 
-def _last_epoch(memory: Memory) -> Memory | None:
+def last_epoch(memory: Memory) -> Memory | None:
     """Return the memory with the epoch before; None in the first epoch."""
     epoch = memory["producer_epoch"]
     return {**memory, "producer_epoch": epoch - 1} if epoch else None
 
 
-def _same(memory: Memory) -> Memory | None:
+def the_same(memory: Memory) -> Memory | None:
+    """Return the memory unchanged."""
     return memory
 
 
-def _initialized(memory: Memory, answer: Answer, error: str) -> None:
+def initialized(memory: Memory, answer: Answer, error: str) -> None:
+    """Keep the producer id and epoch of a response; sequence numbers begin anew."""
     if error == NONE:
         memory.update(
             producer_id=answer["producer_id"], producer_epoch=answer["producer_epoch"], sequence=0
@@ -65,9 +70,20 @@ def _enters(memory: Memory) -> Mapping[str, Any]:
     }
 
 
-def _produce(
-    name: str, producer_of: ProducerOf = _same, *, ahead: int = 0, event: str = ""
+def produce(
+    name: str,
+    producer_of: ProducerOf = the_same,
+    *,
+    ahead: int = 0,
+    event: str = "",
+    most: int = BEFORE_TV2,
 ) -> Input:
+    """Return a Produce of one batch.
+
+    producer_of: returns the producer that is written; None: nothing can be sent. ahead: records between its
+    last batch and this one.
+    """
+
     def fields(memory: Memory) -> Mapping[str, Any] | None:
         producer = producer_of(memory)
         if producer is None:
@@ -89,16 +105,49 @@ def _produce(
         if error == NONE and event == PRODUCE:
             memory["sequence"] += BATCH
 
-    return Input(name, keys.PRODUCE, fields, heard, event, most=BEFORE_TV2)
+    return Input(name, keys.PRODUCE, fields, heard, event, most=most)
 
 
-def _end(name: str, event: str, producer_of: ProducerOf = _same) -> Input:
+def end(name: str, event: str, *, commit: bool, producer_of: ProducerOf = the_same) -> Input:
+    """Return an EndTxn. producer_of: returns its producer; None: nothing can be sent."""
+
     def fields(memory: Memory) -> Mapping[str, Any] | None:
         producer = producer_of(memory)
-        return None if producer is None else {**producer, "committed": event != ABORT}
+        return None if producer is None else {**producer, "committed": commit}
 
-    return Input(name, keys.END_TXN, fields, event=event, most=4, again=True)
+    return Input(name, keys.END_TXN, fields, event=event, most=BEFORE_BUMPS)
 
+
+def _end(name: str, event: str, producer_of: ProducerOf = the_same) -> Input:
+    alone = end(name, event, commit=event != ABORT, producer_of=producer_of)
+    return alone._replace(sent_after=alone)
+
+
+def commit_offsets(name: str, event: str, most: int, producer_of: ProducerOf = the_same) -> Input:
+    """Return a TxnOffsetCommit of a client that is no member of the group."""
+
+    def fields(memory: Memory) -> Mapping[str, Any] | None:
+        producer = producer_of(memory)
+        return None if producer is None else {**producer, "group_id": memory["transactional_id"]}
+
+    return Input(name, keys.TXN_OFFSET_COMMIT, fields, event=event, most=most)
+
+
+DESCRIBE: Final = Input(
+    "DescribeTransactions",
+    keys.DESCRIBE_TRANSACTIONS,
+    lambda memory: {"transactional_ids": [memory["transactional_id"]]},
+    shown=lambda _, answer: answer["transaction_states"][0]["transaction_state"],
+)
+
+INIT: Final = Input(
+    "InitProducerId",
+    keys.INIT_PRODUCER_ID,
+    lambda memory: {**memory, "producer_id": -1, "producer_epoch": -1},
+    initialized,
+    "InitProducerId",
+    most=4,
+)
 
 TRANSACTION: Final = Alphabet(
     "transaction",
@@ -106,19 +155,12 @@ TRANSACTION: Final = Alphabet(
     (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN),
     begins,
     (
-        Input(
-            "InitProducerId",
-            keys.INIT_PRODUCER_ID,
-            lambda memory: {**memory, "producer_id": -1, "producer_epoch": -1},
-            _initialized,
-            "InitProducerId",
-            most=4,
-        ),
+        INIT,
         Input("AddPartitionsToTxn", keys.ADD_PARTITIONS_TO_TXN, _enters, event=RECORDS, most=3),
-        _produce("Produce", event=PRODUCE),
-        _produce("Produce of the last batch again", ahead=-BATCH),
-        _produce("Produce after a gap", ahead=2 * BATCH),
-        _produce("Produce of the last epoch", _last_epoch, event=REFUSED),
+        produce("Produce", event=PRODUCE),
+        produce("Produce of the last batch again", ahead=-BATCH),
+        produce("Produce after a gap", ahead=2 * BATCH),
+        produce("Produce of the last epoch", last_epoch, event=REFUSED),
         Input(
             "AddOffsetsToTxn",
             keys.ADD_OFFSETS_TO_TXN,
@@ -126,22 +168,11 @@ TRANSACTION: Final = Alphabet(
             event=OFFSETS,
             most=3,
         ),
-        Input(
-            "TxnOffsetCommit",
-            keys.TXN_OFFSET_COMMIT,
-            lambda memory: {**memory, "group_id": memory["transactional_id"]},
-            event=OFFSET_COMMIT,
-            most=4,
-        ),
+        commit_offsets("TxnOffsetCommit", OFFSET_COMMIT, BEFORE_BUMPS),
         _end("EndTxn, commit", COMMIT),
         _end("EndTxn, abort", ABORT),
-        _end("EndTxn of the last epoch", REFUSED, _last_epoch),
-        Input(
-            "DescribeTransactions",
-            keys.DESCRIBE_TRANSACTIONS,
-            lambda memory: {"transactional_ids": [memory["transactional_id"]]},
-            shown=lambda _, answer: answer["transaction_states"][0]["transaction_state"],
-        ),
+        _end("EndTxn of the last epoch", REFUSED, last_epoch),
+        DESCRIBE,
     ),
     TRANSACTIONAL_PRODUCER,
 )

@@ -27,8 +27,18 @@ def input_of(alone: Input, event: str, client: str) -> Input:
     def shown(memory: Memory, answer: Answer) -> str:
         return alone.shown(memory[client], answer)
 
-    name, event = f"{client}: {alone.name}", event.format(client)
-    return alone._replace(name=name, fields=fields, heard=heard, event=event, shown=shown)
+    def wrapped(other: Input | None) -> Input | None:
+        return None if other is None else input_of(other, event, client)
+
+    return alone._replace(
+        name=f"{client}: {alone.name}",
+        fields=fields,
+        heard=heard,
+        event=event.format(client),
+        shown=shown,
+        sent_before=wrapped(alone.sent_before),
+        sent_after=wrapped(alone.sent_after),
+    )
 
 
 def of_both(inputs: Iterable[Input], events: Mapping[str, str]) -> tuple[Input, ...]:

@@ -7,6 +7,7 @@ from barnabas.specs.groups.pairs import TWO_MEMBERS, TWO_PRODUCERS
 from barnabas.specs.groups.partition_log import PARTITION_LOG
 from barnabas.specs.groups.table import ANY, NONE, OTHER, Table
 from barnabas.specs.groups.transaction import TRANSACTIONAL_PRODUCER
+from barnabas.specs.groups.transaction_v2 import TRANSACTION_V2
 
 __all__ = [
     "ANY",
@@ -17,6 +18,7 @@ __all__ = [
     "OTHER",
     "PARTITION_LOG",
     "TRANSACTIONAL_PRODUCER",
+    "TRANSACTION_V2",
     "TWO_MEMBERS",
     "TWO_PRODUCERS",
     "Table",

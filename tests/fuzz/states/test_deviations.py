@@ -87,6 +87,10 @@ BY_NAME = {one.name: one for one in ALPHABETS}
         ("consumer-group", "UNSUBSCRIBED", "OffsetCommit"),
         ("transaction", "IN_TRANSACTION with records", "Produce of the last epoch"),
         ("transaction", "IN_TRANSACTION with both", "EndTxn of the last epoch"),
+        ("transaction-v2", "IN_TRANSACTION", "Produce of the next epoch"),
+        ("transaction-v2", "IN_TRANSACTION", "EndTxn, commit, of the last epoch"),
+        ("transaction-v2", "COMMITTED", "EndTxn, abort, of the last epoch"),
+        ("transaction-v2", "COMMITTED", "EndTxn, commit"),
         ("fetch-session", "IN_SESSION", "Fetch of the last epoch"),
         ("fetch-session", "IN_SESSION", "Fetch of another session"),
     ],
@@ -97,3 +101,11 @@ def test_what_is_too_old_or_nobodys_is_to_be_refused(alphabet: str, state: str, 
     assert event
     assert state in dict(found.table.states)
     assert found.table.step(state, event, NONE) is None
+
+
+def test_what_a_broker_offers_too_old_is_named() -> None:
+    alphabet = BY_NAME["transaction-v2"]
+    offered = dict.fromkeys(alphabet.needs, (0, 11))
+    assert alphabet.missing(offered) == ["Produce v12"]
+    assert alphabet.within(offered) is None
+    assert alphabet.missing(dict.fromkeys(alphabet.needs, (0, 12))) == []

@@ -30,9 +30,11 @@ STATES = {
     "fetch-session": 2,
     "two-members": 5,
     "two-producers": 17,
+    "transaction-v2": 9,
+    "two-producers-v2": 9,
     "partition-log": 5,
 }
-"""As they were found. That of transactions takes a minute."""
+"""As they were found. That of transactions (v1) takes a minute."""
 
 BY_NAME = {one.name: one for one in ALPHABETS}
 
@@ -70,6 +72,16 @@ rules:
       edit:
         set:
           "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code": 0
+""")
+
+
+LATE_ENDS = loads("""
+version: 1
+rules:
+  - name: a fenced producer may end the transaction
+    match: {api: EndTxn, direction: response}
+    where: "error_code == `90`"
+    do: {edit: {set: {error_code: 0}}}
 """)
 
 
@@ -132,6 +144,17 @@ def test_a_fenced_producer_that_is_not_refused_is_found(kafka: BrokerTarget) -> 
     found = wrong_behind(kafka, LATE_EPOCHS, "two-producers")
     assert found.keys() == {"first: AddPartitionsToTxn", "second: AddPartitionsToTxn"}
     assert "in state SECOND is accepted" in found["first: AddPartitionsToTxn"].description
+
+
+def test_a_fenced_producer_of_version_2_that_ends_a_transaction_is_found(
+    kafka: BrokerTarget,
+) -> None:
+    found = wrong_behind(kafka, LATE_ENDS, "transaction-v2")
+    assert {
+        "EndTxn, commit, of the last epoch",
+        "EndTxn, abort, of the last epoch",
+        "EndTxn of the next epoch",
+    } <= found.keys()
 
 
 def test_a_topic_that_can_not_be_created_is_said(kafka: BrokerTarget) -> None:
