@@ -28,6 +28,11 @@ ENDED_DURING: Final = "the target ended before the case was settled, and can't b
 NOT_REQUESTED: Final = "the client did not send the request that the case answers"
 NOT_COMPARABLE: Final = "the two targets' results can't be compared"
 
+HUNG_AMONG_OTHERS: Final = "the client hung among other sessions, and not when the case ran alone"
+
+QUIET: Final = "quiet"
+"""The fact of a hang that occurred again after the campaign's cases, when no other session ran."""
+
 EARLIER: Final = "earlier"
 """The fact of a case that shows a problem only after others: their recipes in order, as JSON."""
 

@@ -82,6 +82,12 @@ CREATE TABLE IF NOT EXISTS set_aside (   -- cases that were not judged
 """
 """A table that older databases lack."""
 
+ADD_ASIDE: Final = """
+INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET cases = cases + excluded.cases
+"""
+"""Adds cases of one kind to `set_aside`."""
+
 OLD_ASIDE: Final = """
 SELECT cases, api, version, mutator, '' AS reason, first_case, recipe FROM aside
 WHERE ?1 IS NULL OR campaign = ?1 ORDER BY cases DESC, api, version, mutator

@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import Death, Observation
+from barnabas.fuzz.cases.observation import QUIET, Death, Observation
 from barnabas.fuzz.engine.stats import FindingKey
+
+HUNG: Final = "client-hung"
+"""The oracle of clients that hang."""
 
 
 class CampaignRow(NamedTuple):
@@ -60,6 +63,16 @@ class Finding:
         A target elsewhere that ended can't be restarted, so its findings are not.
         """
         return self.smaller is None and self.observation.death != Death(None, "")
+
+    @property
+    def to_confirm(self) -> bool:
+        """Return whether the finding is a hang that did not occur again yet with no other session running.
+
+        Shrinking runs one session at a time, so a hang with a smaller recipe is confirmed.
+        """
+        if self.oracle != HUNG or self.smaller not in (None, self.recipe):
+            return False
+        return QUIET not in dict(self.observation.facts)
 
     @property
     def best(self) -> Recipe:

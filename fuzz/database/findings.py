@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,8 +18,11 @@ from barnabas.fuzz.cases.json_form import (
     recipe_json,
     recipe_of,
 )
+from barnabas.fuzz.cases.observation import QUIET
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.database import (
+    ADD_ASIDE,
+    ASIDE,
     ASIDE_WITH_REASONS,
     OLD_ASIDE,
     Database,
@@ -27,6 +31,7 @@ from barnabas.fuzz.database.database import (
 )
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import (
+    HUNG,
     AsideRow,
     CampaignRow,
     Finding,
@@ -35,10 +40,10 @@ from barnabas.fuzz.database.finding import (
     finding_name,
 )
 from barnabas.fuzz.database.store import StoredCampaign
-from barnabas.fuzz.engine.stats import Cell, Detection
+from barnabas.fuzz.engine.stats import Cell, Detection, case_kind
 
 __all__ = [
-    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "NoDatabaseError",
+    "HUNG", "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "NoDatabaseError",
     "Reached", "RoundRow", "StoredCampaign", "finding_name",
 ]  # fmt: skip
 
@@ -173,6 +178,31 @@ class Findings:
                 "UPDATE findings SET smaller = ? WHERE (campaign, name) = (?, ?)",
                 (recipe_json(recipe), finding.campaign, finding.name),
             )
+
+    def confirm(self, finding: Finding) -> None:
+        """Store that a hang occurred again with no other session running."""
+        observation = finding.observation
+        confirmed = replace(observation, facts=(*observation.facts, (QUIET, True)))
+        with self._database.writing() as db:
+            db.execute(
+                "UPDATE findings SET observation = ? WHERE (campaign, name) = (?, ?)",
+                (observation_json(confirmed), finding.campaign, finding.name),
+            )
+
+    def withdraw(self, finding: Finding, reason: str) -> None:
+        """Remove a finding, and count its cases among those set aside for a reason."""
+        kind = case_kind(finding.recipe, reason)
+        with self._database.writing() as db:
+            db.execute(ASIDE)
+            db.execute(
+                ADD_ASIDE,
+                (finding.campaign, *kind, finding.cases, finding.first_case, recipe_json(finding.recipe)),
+            )  # fmt: skip
+            for table in ("findings", "triggers"):
+                db.execute(
+                    f"DELETE FROM {table} WHERE (campaign, name) = (?, ?)",  # noqa: S608 - our names
+                    (finding.campaign, finding.name),
+                )
 
 
 def _finding(row: tuple[Any, ...]) -> Finding:

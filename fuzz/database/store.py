@@ -9,7 +9,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json
 from barnabas.fuzz.coverage.lines import Reach
-from barnabas.fuzz.database.database import ASIDE, COUNTED, Database, FindingsError
+from barnabas.fuzz.database.database import ADD_ASIDE, ASIDE, COUNTED, Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import Reached, finding_name
 from barnabas.fuzz.engine.energy import next_energies
@@ -97,8 +97,7 @@ class StoredCampaign:
             db.execute(ASIDE)
             for kind, aside in stats.aside.items():
                 db.execute(
-                    "INSERT INTO set_aside VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
-                    " SET cases = cases + excluded.cases",
+                    ADD_ASIDE,
                     (self.id, *kind, aside.count, aside.case, recipe_json(aside.recipe)),
                 )
         self.done = end

@@ -150,7 +150,7 @@ class Stats:
         if facts.get(AS_VALID) and not judged.verdicts:
             self.as_valid.update(cells(recipe))
         if facts.get(SET_ASIDE):
-            self._set_aside(_kind(recipe, str(facts[SET_ASIDE])), Aside(recipe, judged.number))
+            self._set_aside(case_kind(recipe, str(facts[SET_ASIDE])), Aside(recipe, judged.number))
             return
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
@@ -204,7 +204,8 @@ class Stats:
         self.aside[kind] = aside
 
 
-def _kind(recipe: Recipe, reason: str) -> CaseKind:
+def case_kind(recipe: Recipe, reason: str) -> CaseKind:
+    """Return the kind of a case that was set aside for a reason."""
     seed = recipe.seed
     mutator = recipe.changes[-1].mutator if recipe.changes else ""
     return NAMES.get(seed.key, str(seed.key)), seed.version, mutator, reason

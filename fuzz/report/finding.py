@@ -28,6 +28,10 @@ NOT_SMALLER: Final = "not made smaller"
 GOES_ON: Final = "repeat `barnabas fuzz run` without `--shrink 0` to shrink it"
 """Follows what shrinking had no time for."""
 
+NOT_CONFIRMED: Final = (
+    "not confirmed yet with no other session running: repeat `barnabas fuzz run` to confirm it"
+)
+
 LINES: Final = 40
 """Lines of a log entry or a stack trace that are shown."""
 
@@ -66,6 +70,8 @@ def _lines(finding: Finding, database: Path | str, representative: Finding | Non
         yield f"  {NOT_SMALLER}: {representative.name}, of the same root cause, is shrunk instead"
     elif finding.to_shrink:
         yield f"  {NOT_SMALLER} yet: {GOES_ON}"
+    if finding.to_confirm:
+        yield f"  {NOT_CONFIRMED}"
     yield f"  replay: {command(finding, database)}"
     yield "  message, valid except for the marked parts:"
     chunks, heading = _chunks(finding)

@@ -61,13 +61,14 @@ def fuzz_run_command(options: RunOptions) -> int:
     epilog=examples(
         "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db",
         "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db --target apache:3.9.1",
+        "barnabas fuzz replay --db brokers.fuzz.db --json | jq -r 'select(.fired | not).finding'",
     ),
 )
 @takes(ReplayOptions)
 def fuzz_replay_command(options: ReplayOptions) -> int:
-    """Run a finding's case again, with the cases before it if it needs them.
+    """Run the cases of findings again, each with the cases before it if it needs them.
 
-    Exit code 1: it is reproduced, or something else is wrong.
+    Exit code 1: a finding is reproduced, or something else is wrong.
     """
     from barnabas.cli.fuzz.replay import fuzz_replay
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from barnabas.cli.console.options import JsonLines, OneDocument
+from barnabas.cli.console.options import JsonLines
 
 Own = Annotated[
     bool,
@@ -42,7 +42,14 @@ FindingName = Annotated[
 class ReplayOptions:
     """All options of `barnabas fuzz replay`."""
 
-    finding: FindingName
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FINDING]...",
+            help="Names of findings, or their beginnings.",
+            show_default="all of the latest campaign",
+        ),
+    ] = field(default_factory=list)
     db: Database = None
     target: Annotated[
         str | None,
@@ -51,15 +58,18 @@ class ReplayOptions:
             "-t",
             metavar="KIND[:WHICH]",
             help="Target to replay against.",
-            show_default="the target of the finding",
+            show_default="the target of the findings",
         ),
     ] = None
+    cause: Annotated[
+        bool, typer.Option("--cause", help="Replay all findings of the same root cause, too.")
+    ] = False
     attempts: Annotated[int, typer.Option(min=1, metavar="N", help="At most N attempts.")] = 3
     first: Annotated[
         bool, typer.Option("--first", help="Use the original case, not the shrunk one.")
     ] = False
     owned: Own = False
-    as_json: OneDocument = False
+    as_json: JsonLines = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,12 +28,13 @@ from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import progress_bar
 from barnabas.fuzz.campaigns.campaign import Campaign
+from barnabas.fuzz.cases.observation import HUNG_AMONG_OTHERS
 from barnabas.fuzz.cases.wording import made_of
-from barnabas.fuzz.database.findings import Finding, Findings, StoredCampaign, finding_name
+from barnabas.fuzz.database.findings import HUNG, Finding, Findings, StoredCampaign, finding_name
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.rounds import Batch, RoundEnded, RoundStarted
 from barnabas.fuzz.engine.stats import Cell, Detection
-from barnabas.fuzz.oracles.oracle import alone, case_label
+from barnabas.fuzz.oracles.oracle import Verdict, alone, case_label
 from barnabas.fuzz.report.cause import (
     Cause,
     Group,
@@ -42,7 +43,7 @@ from barnabas.fuzz.report.cause import (
     groups,
     observed_cause,
 )
-from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
+from barnabas.fuzz.report.finding import GOES_ON, NOT_CONFIRMED, NOT_SMALLER, command
 from barnabas.fuzz.report.summary import no_feedback, why_aside
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.fuzz.targets.target import Target
@@ -79,6 +80,8 @@ class CampaignProgress:
     began: float = 0.0
     to_shrink: bool = False
     """Whether a finding is left to shrink."""
+    to_confirm: bool = False
+    """Whether a hang is left to confirm."""
     last: int | None = None
     """The number of cases of the campaign; None: unlimited."""
 
@@ -97,8 +100,9 @@ class CampaignProgress:
         self.cells = set(self.findings.coverage(stored.id))
         earlier_findings = self.findings.findings(stored.id)
         self.named = {each.name for each in earlier_findings}
-        self.causes = {cause_of(each) for each in earlier_findings}
+        self.causes = {cause_of(each) for each in earlier_findings if not each.to_confirm}
         self.to_shrink = count_unshrunk(earlier_findings) > 0
+        self.to_confirm = any(each.to_confirm for each in earlier_findings)
         self.shared = {
             each.name for each in earlier_findings if not alone(each.oracle, each.observation)
         }
@@ -130,11 +134,14 @@ class CampaignProgress:
             better = whole and name in self.shared and not self.as_json
             root_cause = _cause(new_finding)
             new = name not in self.named and (self.as_json or root_cause not in self.causes)
-            if new or better:
-                self._found(name, new_finding)
-                self.to_shrink = True
-            self.causes.add(root_cause)
+            self.to_shrink |= new or better
             self.named.add(name)
+            if new_finding.verdict.oracle == HUNG:  # printed once it is confirmed
+                self.to_confirm = True
+                continue
+            if new or better:
+                self._print_new(name, new_finding)
+            self.causes.add(root_cause)
             (self.shared.discard if whole else self.shared.add)(name)
         self.progress.update(self.task, completed=event.end, said=self._said(event.end))
         self._event("batch", **self._numbers(event.end))
@@ -142,6 +149,16 @@ class CampaignProgress:
     def ended(self, event: RoundEnded) -> None:
         """Report that a round has ended."""
         self._event("round over", round=event.round, new_features=event.news)
+
+    def confirmed(self, finding: Finding, *, hangs: bool) -> None:
+        """Print a hang that occurred again with no other session, or report that it did not."""
+        if not hangs:
+            self.named.discard(finding.name)
+            self._event("withdrawn", name=finding.name, reason=HUNG_AMONG_OTHERS)
+        elif self.as_json or cause_of(finding) not in self.causes:
+            verdict = Verdict(finding.oracle, finding.what, finding.behaviour)
+            self._print_new(finding.name, Detection(verdict, finding.observation))
+            self.causes.add(cause_of(finding))
 
     def shrinking(self, finding: Finding, number: int, count: int) -> None:
         """Show which finding is being shrunk."""
@@ -171,6 +188,9 @@ class CampaignProgress:
             f"{did}; {in_all}{self._coverage()}{two_cells}; "
             f"{plural(len(campaign_findings), 'finding')}{of_causes}"
         )
+        unconfirmed = sum(each.to_confirm for each in campaign_findings)
+        if unconfirmed:
+            self.output.note(f"{plural(unconfirmed, 'hang')} {NOT_CONFIRMED}")
         remaining = count_unshrunk(campaign_findings)
         if remaining:
             self.output.note(f"{plural(remaining, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
@@ -186,7 +206,7 @@ class CampaignProgress:
             )
         self._event(
             "over", **self._numbers(self.stored.done), set_aside=aside, not_shrunk=remaining,
-            seconds=round(seconds, 3), ran=ran, database=str(database),
+            not_confirmed=unconfirmed, seconds=round(seconds, 3), ran=ran, database=str(database),
         )  # fmt: skip
         for group in causes if not self.as_json else ():
             self._group(group, database)
@@ -205,7 +225,7 @@ class CampaignProgress:
         for line in (*lines, f"  {command(first, database)}"):
             self.output.note(f"  {line}")
 
-    def _found(self, name: str, new_finding: Detection) -> None:
+    def _print_new(self, name: str, new_finding: Detection) -> None:
         recipe = new_finding.observation.case.recipe
         if self.as_json:
             self._event(

@@ -1,4 +1,4 @@
-"""`barnabas fuzz replay`: runs the cases of a finding again."""
+"""`barnabas fuzz replay`: runs the cases of findings again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.assembly import oracles_for
 from barnabas.fuzz.engine.replay import Replayed, replay
+from barnabas.fuzz.report.cause import groups
 from barnabas.specs.frames import Direction
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -24,30 +26,58 @@ TAKES: Final[dict[Role, Direction]] = {"broker": "request", "client": "response"
 
 @reported
 def fuzz_replay(options: ReplayOptions) -> int:
-    """Run a finding's cases; return the exit code. Raises Trouble."""
+    """Run the cases of findings, each by itself; return the exit code. Raises Trouble."""
     output = Output()
     with opened(options.db) as findings:
-        finding = finding_by_name(findings, options.finding)
-        named = options.target or target_name(findings, finding)
-    cases = cases_of(finding, first=options.first)
+        chosen_findings = _chosen(findings, options)
+        names = {target_name(findings, finding) for finding in chosen_findings}
+    if not chosen_findings:
+        output.note(f"{findings.path}: no finding to replay")
+        return FINE
+    named = options.target or names.pop()
+    if names and not options.target:
+        raise Trouble(f"these findings have several targets: {', '.join(sorted({named, *names}))}")
+    cases_by_finding = [
+        (finding, cases_of(finding, first=options.first)) for finding in chosen_findings
+    ]
     chosen = make_target(named, options.owned)
     takes = TAKES.get(chosen.role)
-    direction = cases[-1].recipe.seed.direction
-    if takes is not None and direction != takes:
-        raise Trouble(f"{finding.name} is about a {direction}: {named} takes {takes}s only")
+    for finding, cases in cases_by_finding:
+        direction = cases[-1].recipe.seed.direction
+        if takes is not None and direction != takes:
+            raise Trouble(f"{finding.name} is about a {direction}: {named} takes {takes}s only")
+    outcomes = set()
     with chosen as running:
         oracles = oracles_for(running.role)
-        behaviour = (finding.oracle, finding.behaviour)
-        replayed = replay(running, oracles, cases, behaviour, options.attempts)
-        target_label = running.name
-    if options.as_json:
-        output.raw(json_text(_document(finding.name, target_label, replayed)))
-    else:
-        for case in cases:
-            output.line(made_of(case.recipe))
-        for line in _lines(finding.name, target_label, replayed, options.attempts):
-            output.line(line)
-    return FINE if replayed.outcome == "nothing" else FINDINGS
+        for finding, cases in cases_by_finding:
+            behaviour = (finding.oracle, finding.behaviour)
+            replayed = replay(running, oracles, cases, behaviour, options.attempts)
+            outcomes.add(replayed.outcome)
+            if options.as_json:
+                output.raw(json_text(_document(finding.name, running.name, replayed)))
+                continue
+            for line in map(made_of, (case.recipe for case in cases)):
+                output.line(line)
+            for line in _lines(finding.name, running.name, replayed, options.attempts):
+                output.line(line)
+    return FINE if outcomes == {"nothing"} else FINDINGS
+
+
+def _chosen(findings: Findings, options: ReplayOptions) -> list[Finding]:
+    """Return the findings that the command line names, by default those of the latest campaign."""
+    if not options.names:
+        campaigns = findings.campaigns()
+        return findings.findings(campaigns[-1].id) if campaigns else []
+    named = [finding_by_name(findings, name) for name in options.names]
+    if not options.cause:
+        return named
+    return [
+        finding
+        for campaign in dict.fromkeys(finding.campaign for finding in named)
+        for group in groups(findings.findings(campaign))
+        if any(finding in group.findings for finding in named)
+        for finding in group.findings
+    ]
 
 
 def _lines(name: str, target: str, replayed: Replayed, attempts: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.campaigns import CampaignFile, read_campaign
 from barnabas.cli.fuzz.database import triggers
 from barnabas.cli.fuzz.failures import reported
+from barnabas.cli.fuzz.hangs import confirm_hangs
 from barnabas.cli.fuzz.progress import CampaignProgress, campaign_progress
 from barnabas.cli.fuzz.run_options import RunOptions
 from barnabas.cli.fuzz.shrinking import Effort, make_smaller, share
@@ -101,7 +103,7 @@ def _database(path: Path) -> Iterator[Findings]:
 
 @dataclass(slots=True)
 class _Run:
-    """A run of a campaign: its cases are generated, sent and stored, then its findings are shrunk."""
+    """A run of a campaign: its cases are sent and stored, its hangs are confirmed, its findings shrunk."""
 
     options: RunOptions
     read: CampaignFile
@@ -133,7 +135,7 @@ class _Run:
         finished = False
         try:
             self._cases(assembly, stored, target)
-            self._shrink(assembly, stored, target)
+            self._settle(assembly, stored, target)
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue")
@@ -168,10 +170,6 @@ class _Run:
             self.progress.note(f"other {other} than the run before: a new campaign")
         return assembly, settings
 
-    def _for_shrinking(self, seconds: float | None) -> float | None:
-        """Return how many of these seconds are reserved for shrinking; None: no time is reserved."""
-        return share(seconds) if seconds and self.options.shrink else None
-
     def _cases(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
         """Send cases until the budget is spent. Raises CannotRun."""
         campaign, progress = assembly.campaign, self.progress
@@ -191,7 +189,7 @@ class _Run:
         self.seconds = seconds = for_cases(campaign.budget.seconds, prepared)
         of_budget = f" of {campaign.budget.seconds:g} s" if campaign.budget.seconds else ""
         progress.note(f"prepared in {prepared:.1f} s{of_budget}")
-        timers = _timers(seconds, self._for_shrinking(seconds), self.over, progress, target)
+        timers = _timers(seconds, self.options.shrink, self.over, progress, target)
         try:
             for timer in timers:
                 timer.start()
@@ -214,12 +212,17 @@ class _Run:
             stored.reached(cast(CountingTarget, target).reached())
             progress.note(in_words(self.findings.reached(stored.id)))
 
-    def _shrink(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
-        """Shrink findings in the remaining time. Raises CannotRun."""
-        seconds, remaining_seconds = self.seconds, self._for_shrinking(self.seconds)
-        if remaining_seconds is not None and seconds and not self.over.is_set():
-            remaining_seconds = max(remaining_seconds, seconds - self.spent)
-        effort = Effort(self.options.shrink, remaining_seconds)
+    def _settle(self, assembly: PreparedCampaign, stored: StoredCampaign, target: Target) -> None:
+        """Confirm hangs and shrink findings in the remaining time. Raises CannotRun."""
+        end = math.inf
+        if self.seconds is not None:
+            rest = 0.0 if self.over.is_set() else self.seconds - self.spent
+            end = time.monotonic() + max(share(self.seconds), rest)
+        confirm_hangs(
+            *(self.findings, stored.id, target, assembly.oracles, self.progress),
+            lambda: time.monotonic() >= end,
+        )
+        effort = Effort(self.options.shrink, end)
         make_smaller(self.findings, stored.id, target, assembly.oracles, self.progress, effort)
 
 
@@ -267,25 +270,26 @@ def _counted(
 
 def _timers(
     seconds: float | None,
-    for_shrinking: float | None,
+    shrink: int,
     over: threading.Event,
     progress: CampaignProgress,
     target: Target,
 ) -> list[threading.Timer]:
     """Return timers that end the cases.
 
-    The cases end with the time, or earlier if there are findings to shrink.
+    The cases end with the time, or earlier if there are hangs to confirm or findings to shrink.
     """
     if seconds is None:
         return []
 
     def early() -> None:
-        if progress.to_shrink:
+        if progress.to_confirm or (shrink and progress.to_shrink):
             _time_is_up(over, progress, target)
 
-    timers = [threading.Timer(seconds, _time_is_up, (over, progress, target))]
-    if for_shrinking is not None:
-        timers.append(threading.Timer(seconds - for_shrinking, early))
+    timers = [
+        threading.Timer(seconds, _time_is_up, (over, progress, target)),
+        threading.Timer(seconds - share(seconds), early),
+    ]
     for timer in timers:
         timer.daemon = True
     return timers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ SHARE: Final = 0.2
 
 
 def share(seconds: float) -> float:
-    """Return the seconds of a campaign's time that are reserved for shrinking."""
+    """Return the seconds of a campaign's time that are reserved for confirming hangs and for shrinking."""
     return min(SHARE * seconds, SHRINKING_S)
 
 
@@ -39,8 +40,8 @@ class Effort(NamedTuple):
 
     runs: int
     """The most runs of the target for each finding."""
-    seconds: float | None
-    """The most seconds for all findings; None: unlimited."""
+    end: float
+    """The moment (`time.monotonic`) at which shrinking ends; inf: unlimited."""
 
 
 def make_smaller(
@@ -55,7 +56,7 @@ def make_smaller(
 
     A finding that crashed a target which can't be restarted stays as it is. Raises CannotRun.
     """
-    runs, seconds = effort
+    runs, end = effort
     causes = groups(findings.findings(campaign))
     fresh = [
         (finding, group)
@@ -64,16 +65,18 @@ def make_smaller(
     ]
     if not (fresh and runs):
         return
-    limit = f"{SHRINKING_S:.0f} s each" if seconds is None else f"{seconds:.2g} s in all"
+    seconds = end - time.monotonic()
+    limit = (
+        f"{SHRINKING_S:.0f} s each" if seconds == math.inf else f"{max(seconds, 0):.2g} s in all"
+    )
     progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {limit}")
-    last = None if seconds is None else time.monotonic() + seconds
     renew: Callable[[], None] | None = getattr(target, "reset", None)
     anew = [renew] if renew is not None and target.role == "broker" else []
     for number, (finding, group) in enumerate(fresh, 1):
         now = time.monotonic()
-        if last is not None and now >= last:
+        if now >= end:
             break
-        deadline = now + SHRINKING_S if last is None else min(last, now + SHRINKING_S)
+        deadline = min(end, now + SHRINKING_S)
         progress.shrinking(finding, number, len(fresh))
         over = _over(deadline)
         try:

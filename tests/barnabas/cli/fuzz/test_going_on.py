@@ -134,16 +134,26 @@ def test_what_hides_behind_a_finding_is_seen_without_what_makes_it_fire(campaign
     assert fuzz("replay", first, "--target", "buggy:fragile").returncode == 1, "it is still there"
 
 
-@pytest.mark.parametrize("found", [True, False])
-def test_cases_end_early_for_shrinking_where_something_was_found(found: bool) -> None:
+@pytest.mark.parametrize(
+    ("shrink", "to_shrink", "to_confirm", "early_end"),
+    [
+        (100, True, False, True),
+        (100, False, False, False),
+        (0, True, False, False),
+        (0, True, True, True),
+    ],
+)
+def test_cases_end_early_for_findings_to_shrink_and_hangs_to_confirm(
+    shrink: int, to_shrink: bool, to_confirm: bool, early_end: bool
+) -> None:
     over, said = threading.Event(), list[str]()
-    progress = SimpleNamespace(note=said.append, to_shrink=found)
+    progress = SimpleNamespace(note=said.append, to_shrink=to_shrink, to_confirm=to_confirm)
     busy = make("", False)
     busy.doing = "looking"  # type: ignore[attr-defined]
-    last, early = running._timers(100.0, shrinking.share(100.0), over, progress, busy)  # type: ignore[arg-type]
+    last, early = running._timers(100.0, shrink, over, progress, busy)  # type: ignore[arg-type]
     assert (early.interval, last.interval) == (80.0, 100.0)
     early.function(*early.args)
-    assert (over.is_set(), len(said)) == (found, found)
+    assert (over.is_set(), len(said)) == (early_end, early_end)
     last.function(*last.args)
     assert over.is_set()
     assert said == ["time is up: finishing the cases under way (looking)"]

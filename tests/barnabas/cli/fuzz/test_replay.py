@@ -38,7 +38,7 @@ def test_all_cases_that_a_finding_takes_are_sent_in_order(
 ) -> None:
     known(monkeypatch)
     database = kept(tmp_path, last, behind(*before))
-    code = fuzz_replay(ReplayOptions(finding=NAME, db=database, attempts=2, as_json=True))
+    code = fuzz_replay(ReplayOptions(names=[NAME], db=database, attempts=2, as_json=True))
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["attempt"]) == (outcome, outcome == "same")
     assert code == (FINE if outcome == "nothing" else FINDINGS)
@@ -56,4 +56,18 @@ def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: 
 def test_a_broker_does_not_get_a_client_s_finding(tmp_path: Path) -> None:
     database = kept(tmp_path, HALF, {})
     with pytest.raises(Trouble, match="is about a response: embedded takes requests only"):
-        fuzz_replay(ReplayOptions(finding=NAME, db=database, target="embedded"))
+        fuzz_replay(ReplayOptions(names=[NAME], db=database, target="embedded"))
+
+
+def test_all_findings_of_the_latest_campaign_are_replayed_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known(monkeypatch)
+    database = kept(tmp_path, HALF, behind(HALF, FINE_CASE))
+    codes = [
+        fuzz_replay(ReplayOptions(db=database, as_json=True)),
+        fuzz_replay(ReplayOptions(names=[NAME], cause=True, db=database, as_json=True)),
+    ]
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["finding"], row["fired"]) for row in rows] == [(NAME, True)] * 2
+    assert codes == [FINDINGS, FINDINGS]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ class Told:
 
 
 def shrunk(
-    tmp_path: Path, seconds: float | None = None, target: Counting | None = None
+    tmp_path: Path, end: float = math.inf, target: Counting | None = None
 ) -> tuple[Told, dict[str, Finding], int]:
     """What became of a finding of each oracle, all of one case; and how many cases that took."""
     told: Any = Told()
@@ -88,7 +89,7 @@ def shrunk(
         seen, stats = Observation(cook(CHANGED, 3)), Stats()
         stats.add(Judged(seen, frozenset(), judge(seen, ORACLES)))
         kept.keep(stats, 4, 0)
-        make_smaller(findings, kept.id, target, ORACLES, told, Effort(100, seconds))
+        make_smaller(findings, kept.id, target, ORACLES, told, Effort(100, end))
         return told, {one.oracle: one for one in findings.findings()}, len(target.ran)
 
 
