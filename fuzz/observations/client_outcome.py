@@ -16,6 +16,10 @@ LIMIT: Final = 512 << 20
 CLAIMED: Final = "claimed"
 """The fact of a case for which a client claimed much address space: the bytes."""
 
+WRONG_DATA: Final = "wrong_data"
+"""The fact of a session whose consumer delivered other records than it should: what it did, the context, the
+partition and the offset."""
+
 
 def memory_growth(observation: Observation) -> int:
     """Return the bytes of memory that the case cost; 0 if they were not measured."""

@@ -21,6 +21,8 @@ _ALLOCATOR: Final = re.compile(
 )
 """The message of glibc before an abort."""
 _FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
+_NATIVE: Final = re.compile(r"^Native stack:\n((?:  \w+ \(\S+\)\n)+)", re.MULTILINE)
+"""The functions of installed libraries in C, the innermost first (fuzz/targets/clients/native_frames.py)."""
 _PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
 _NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
 _CONDITION: Final = 160
@@ -65,23 +67,31 @@ def find_crash(words: str) -> Crash | None:
     if panic is not None:
         reason = _NUMBER.sub("N", f"{panic[1]}: {panic[2]}".removesuffix(" [recovered]"))
         running = _GOROUTINE.search(words, panic.end())
-        stack = go_frames(words[running.end() :]) if running else ()
-        return Crash(reason, naming_frames(stack))
+        return Crash(reason, naming_frames(go_frames(words[running.end() :]) if running else ()))
+    stack = _NATIVE.search(words)
+    native = tuple(line.split()[0] for line in stack[1].splitlines()) if stack else ()
     assertion = _ASSERTION.search(words)
     if assertion is not None:
-        return Crash(f"assertion: {assertion[2][:_CONDITION]}", (assertion[1],))
+        reason = f"assertion: {assertion[2][:_CONDITION]}"
+        return Crash(reason, _distinct(assertion[1], *native))
     librdkafka = _RDKAFKA.search(words)
     if librdkafka is not None:
-        return Crash(_NUMBER.sub("N", librdkafka[2]), (librdkafka[1],))
+        reason = _NUMBER.sub("N", librdkafka[2])
+        return Crash(reason, _distinct(librdkafka[1], *native))
     allocator = _ALLOCATOR.search(words)
     if allocator is not None:
-        return Crash(allocator[0], ())
+        return Crash(allocator[0], naming_frames(native))
     fault = _FAULT.search(words)
     if fault is not None:
         _, _, crashed = words[fault.end() :].partition("\nCurrent thread ")
         thread, _, _ = crashed.partition("\n\n")
-        return Crash(f"Fatal Python error: {fault[1]}", naming_frames(python_frames(thread)))
+        return Crash(f"Fatal Python error: {fault[1]}", _distinct(*native, *python_frames(thread)))
     return None
+
+
+def _distinct(*frames: str) -> tuple[str, ...]:
+    """Return the frames that name a crash; an assertion's function may be the innermost frame, too."""
+    return naming_frames([*dict.fromkeys(frames)])
 
 
 def python_frames(stack: str) -> tuple[str, ...]:

@@ -36,8 +36,9 @@ _HELPERS: Final = re.compile(
     # librdkafka: its portability layer, and the reader of buffers
     r"|rd_(?!kafka_)\w+$|rd_kafka_(?:buf|assert|crash)\w*$"
     # Python: types and frames of the protocol, iterators of records, codecs
-    r"|(?:aio)?kafka/protocol/(?:\w+/)*(?:abstract|api|codec|frame|parser|primitives|schema|struct|types)\.py:"
+    r"|(?:aio)?kafka/protocol/\S+\.py:|<codegen:\w+>:"
     r"|(?:aio)?kafka/(?:record/(?:default_records|legacy_records|memory_records|util)|codec|util)\.py:"
+    r"|\S+/sorted_set\.py:|\S+:<(?:listcomp|dictcomp|setcomp|genexpr|lambda)>$"
 )
 
 _POLLERS: Final = re.compile(

@@ -157,7 +157,12 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
 
 
 def _lets_out(oracle: str, error: str, frames: Sequence[str]) -> bool:
-    """Return whether an error of a helper, which malformed bytes justify, should have been caught."""
+    """Return whether an error should have been caught by the innermost function of the program's own.
+
+    It is an error of a helper, which malformed bytes justify, or any that leaves a client.
+    """
+    if oracle == "client-raised" and own_frame(frames):
+        return True
     within = any(is_helper(inner) and not is_language(inner) for inner in frames[:1])
     return within and oracle in _LETS_OUT and not _MISTAKE.fullmatch(error)
 

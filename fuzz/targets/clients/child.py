@@ -17,6 +17,7 @@ from typing import Any, Final
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.agent import CountedProcess
 from barnabas.fuzz.targets.clients.fork_server import ForkServer, StartedProcess, environment
+from barnabas.fuzz.targets.clients.native_frames import with_names
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
 
@@ -167,7 +168,7 @@ class Child:
         output = os.pread(self._log.fileno(), _LAST_WORDS, first)
         if size - first > _LAST_WORDS:
             output += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
-        return Death(self._process.returncode, output.decode(errors="replace"))
+        return Death(self._process.returncode, with_names(output.decode(errors="replace")))
 
     def end(self) -> None:
         """End the process and close its files."""

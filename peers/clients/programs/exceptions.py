@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
-FRAMES = 6
-"""Frames in a description, innermost first."""
+FRAMES = 32
+"""Frames in a description, innermost first: readers of nested structures call each other often."""
+
+_NATIVE = re.compile(r"<(?:built-in )?method '?(\w+)'? of '?([\w.]+)")
+"""A method in C, in the message of a SystemError."""
 
 Describer = Callable[[BaseException], "dict[str, Any] | None"]
 
@@ -32,7 +35,7 @@ def describe_exception(problem: BaseException, where: str) -> dict[str, Any]:
         "class": _name(type(problem)),
         "bases": [_name(base) for base in type(problem).__mro__],
         "message": str(problem)[:500],
-        "frames": _frames(problem.__traceback__),
+        "frames": _frames(problem),
         "where": where,
     }
 
@@ -45,12 +48,20 @@ def _name(type_: type) -> str:
     )
 
 
-def _frames(trace: TracebackType | None) -> list[str]:
-    """Return the innermost frames of libraries as file:function; of the programs, if there are no others."""
-    frames = [(frame.filename, frame.name) for frame in reversed(traceback.extract_tb(trace))]
-    programs = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (nothing is imported twice)
-    in_libraries = [(file, name) for file, name in frames if not file.startswith(programs)]
-    return [f"{_short(file)}:{name}" for file, name in in_libraries or frames][:FRAMES]
+def _frames(problem: BaseException) -> list[str]:
+    """Return the innermost frames as file:function, without those of these programs.
+
+    A method in C has no frame: the message of a SystemError names it.
+    """
+    programs = os.path.dirname(os.path.realpath(__file__))  # noqa: PTH120 (nothing is imported twice)
+    native = _NATIVE.search(str(problem)) if isinstance(problem, SystemError) else None
+    frames = [
+        f"{_short(frame.filename)}:{frame.name}"
+        for frame in reversed(traceback.extract_tb(problem.__traceback__))
+        # the main program's files are named as on the command line, maybe by a link
+        if not os.path.realpath(frame.filename).startswith(programs)
+    ]
+    return [*([f"{native[2]}:{native[1]}"] if native else []), *frames][:FRAMES]
 
 
 def _short(file: str) -> str:

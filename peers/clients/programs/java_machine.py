@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from exceptions import add_describer
+from exceptions import FRAMES, add_describer
 from lines import in_background
 
 # JPype loads it if it is there, which takes 0.2 s of a processor
@@ -78,7 +78,7 @@ def _describe(problem: Any) -> dict[str, Any] | None:
         "class": bases[0],
         "bases": bases,
         "message": str(problem.getMessage())[:500],
-        "frames": frames[:6],
+        "frames": frames[:FRAMES],
     }
 
 

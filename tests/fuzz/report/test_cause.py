@@ -39,7 +39,10 @@ def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...
     ("oracle", "behaviour", "expected"),
     [
         ("client-died", ("assertion: p", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
-        ("client-raised", ("struct.error", "a/record.py:read"), ("struct.error", "a/record.py:read", "")),
+        ("client-raised", ("struct.error", "a/record.py:read"), (READING, "a/record.py:read", "")),
+        ("client-raised", ("TypeError", "a/record.py:read"), (READING, "a/record.py:read", "")),
+        ("client-raised", ("TypeError", "a/record.py:<listcomp>", "kafka/protocol/old/x.py:decode", "b.py:read"),
+         (READING, "b.py:read", "")),
         ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), ("assert: x", "rd_a", "")),
         ("died", ("exit code 2",), ("exit code 2", "", "died")),
         # of a signal the API and the field follow
@@ -228,7 +231,7 @@ def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
         ("client-died", ("assertion: p", "rd_kafka_q"), "rd_kafka_q fails an assertion (p)"),
         ("client-died", ("assert: len > N", "rd_kafka_q"), "rd_kafka_q fails an assertion (len > N)"),
         ("client-died", ("no queue left", "rd_kafka_q"), "rd_kafka_q dies (no queue left)"),
-        ("client-raised", ("struct.error", "lib/record.py:read"), "record.py:read raises struct.error"),
+        ("client-raised", ("struct.error", "lib/record.py:read"), "record.py:read lets out struct.error"),
         ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), "rd_a fails an assertion (x)"),
         ("client-died", ("signal SIGSEGV", "Fetch", "x"), "the client dies of signal SIGSEGV"),
         ("died", ("exit code 3",), "the broker dies of exit code 3"),
@@ -241,7 +244,8 @@ def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
 def test_who_did_what(oracle: str, behaviour: tuple[str, ...], said: str) -> None:
     finding = replace(FINDING, oracle=oracle, behaviour=behaviour, what="what was said")
     well_formed = "a well-formed Metadata v1 request"
-    assert title(finding) in (f"{said} on {well_formed}", f"{said} ({well_formed})")
+    raised = said.replace("lets out", "raises")
+    assert title(finding) in (f"{raised} on {well_formed}", f"{said} ({well_formed})")
     assert heading(groups([finding])[0]).removesuffix(" (Metadata)") == said
 
 
