@@ -211,8 +211,7 @@ class Matrix:
                 break
         if scenario is None:
             return _control(row.workload, trials, self.brokers.requested), trials
-        fatal = scenario.about is not None and scenario.about.fatal
-        return verdict(row.workload, control, trials, fatal=fatal), trials
+        return verdict(row.workload, control, trials, scenario), trials
 
     def _over(self, row: Row, scenario: str, result: Verdict, trials: Sequence[Trial] = ()) -> Cell:
         cell = Cell(

@@ -20,7 +20,7 @@ class Table(NamedTuple):
     """The table of a workload.
 
     rows: a scenario's name and the cells of the clients (None: no cell). unmet: scenarios of which no rule
-    fired with any client, and the number of runs. settings: each client's settings without faults.
+    fired with any client in any run, and the number of runs. settings: each client's settings without faults.
     """
 
     workload: str
@@ -39,25 +39,29 @@ def tables(cells: Iterable[Cell]) -> Iterator[Table]:
         by_row = known[workload]
         clients = sorted({client for _, client in by_row})
         names = sorted({name for name, _ in by_row}, key=lambda name: (name != CONTROL, name))
-        words: dict[str, set[str]] = {}
+        by_scenario: dict[str, list[Cell]] = {name: [] for name in names}
         for (name, _), cell in by_row.items():
-            words.setdefault(name, set()).add(cell.verdict.word)
-        met = {
-            name
-            for name, verdicts in words.items()
-            if verdicts - {*UNJUDGED} or "not met" not in verdicts
-        }
+            by_scenario[name].append(cell)
+        runs = {name: _unmet_runs(row) for name, row in by_scenario.items()}
+        unmet = {name: count for name, count in runs.items() if count is not None}
         rows = [
             (name, [by_row.get((name, client)) for client in clients])
             for name in names
-            if name in met
+            if name not in unmet
         ]
-        unmet = {name: 0 for name in names if name not in met}
-        for (name, _), cell in by_row.items():
-            if name in unmet:
-                unmet[name] += len(cell.trials)
         settings = [_settings(by_row.get((CONTROL, client))) for client in clients]
         yield Table(workload, clients, rows, unmet, settings)
+
+
+def _unmet_runs(cells: Iterable[Cell]) -> int | None:
+    """Return the number of a scenario's runs if no rule fired in any; None: some cell shows something."""
+    runs, words = 0, set()
+    for cell in cells:
+        if any(trial.fired for trial in cell.trials):
+            return None
+        words.add(cell.verdict.word)
+        runs += len(cell.trials)
+    return runs if "not met" in words and words <= {*UNJUDGED} else None
 
 
 def heading(workload: str) -> str:
@@ -109,7 +113,11 @@ def markdown(cells: Iterable[Cell]) -> str:
     """Return the tables, and the reasons for verdicts other than `fine`, in Markdown."""
     cells = list(cells)
     lines = [*_tables(cells, cell_text)]
-    explained = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
+    explained = [
+        cell
+        for cell in cells
+        if (cell.verdict.why and cell.verdict.word != "not met") or cell.verdict.unmatched
+    ]
     explained.sort(key=lambda cell: cell.scenario != CONTROL)
     if explained:
         lines += ["## Why", ""]

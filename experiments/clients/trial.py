@@ -51,9 +51,10 @@ class Trial(Settings):
 
     raised, code, seconds: see `runs.RunResult`. findings: differences between the history, the log and the
     group's offsets. broken: violations of the protocol on exchanges that no rule touched. fired: number of
-    times that rules fired. fault_ms: from the first exchange with a rule to the last. busy: whether the
-    machine was overloaded. unfinished: the part of the workload that the client left out (`unfinished.py`).
-    asked: APIs and versions of the client's requests. settings: the client's, see `settings.py`.
+    times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange with a
+    rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload that the
+    client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings: the
+    client's, see `settings.py`.
     """
 
     seed: int
@@ -63,6 +64,7 @@ class Trial(Settings):
     findings: tuple[Finding, ...] = ()
     broken: tuple[str, ...] = ()
     fired: int = 0
+    rules: tuple[tuple[str, int], ...] = ()
     fault_ms: float = 0
     busy: bool = False
     asked: tuple[RequestedApi, ...] = ()
@@ -130,6 +132,7 @@ def trial(
         findings=findings,
         broken=broken(folder / CAPTURE),
         fired=sum(rule.fired for rule in proxy.rules.rules),
+        rules=tuple((rule.name, rule.fired) for rule in proxy.rules.rules),
         fault_ms=_span(hit),
         busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
         asked=tuple(

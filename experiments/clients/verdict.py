@@ -9,10 +9,12 @@ from typing import Any, Final, Literal, get_args
 
 from pydantic import field_validator
 
+from barnabas.experiments.clients.relevance import applicable_rules, point
 from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.scenario.model import Scenario
 
 Word = Literal[
     "fine",
@@ -35,7 +37,7 @@ Word = Literal[
 ]
 """The verdicts as stored, the harmless first: a client that fails may still have lost records.
 
-`not met`: no rule of the scenario fired.
+`not met`: a rule that is the point of the scenario did not fire.
 """
 
 LABELS: Final[dict[Word, str]] = {"fine": "as expected", "not met": "rule never matched"}
@@ -97,12 +99,14 @@ class Verdict(Observation):
     """The verdict on a cell: its worst observation, and the others.
 
     of: number of trials in which a rule fired, or the client failed without one. also: the other
-    observations, the worst first. slower_ms: the longest delay beyond the fault and a run without faults.
+    observations, the worst first. unmatched: rules that never fired, although the client sent requests that
+    they match. slower_ms: the longest delay beyond the fault and a run without faults.
     busy: whether times mean little, since the machine was overloaded.
     """
 
     of: int = 0
     also: tuple[Observation, ...] = ()
+    unmatched: tuple[str, ...] = ()
     slower_ms: float = 0
     fault_ms: float = 0
     busy: bool = False
@@ -120,7 +124,10 @@ class Verdict(Observation):
 
 
 def verdict(
-    workload: Workload, control: Sequence[Trial], trials: Sequence[Trial], *, fatal: bool = False
+    workload: Workload,
+    control: Sequence[Trial],
+    trials: Sequence[Trial],
+    scenario: Scenario | None = None,
 ) -> Verdict:
     """Return the verdict on a cell.
 
@@ -128,21 +135,40 @@ def verdict(
         workload: the workload.
         control: trials without faults, whose `control_verdict` is `fine`.
         trials: trials under the scenario.
-        fatal: whether a healthy client may fail (`About.fatal`).
+        scenario: the scenario; None: any rule is its point, and a healthy client may not fail.
     """
+    about = None if scenario is None else scenario.about
+    fatal = about is not None and about.fatal
     usual = median(run.seconds for run in control)
     observed = [(run, _trial_observations(workload, usual, run, fatal)) for run in trials]
     # a trial without the fault counts only if the client failed
     counted = [(run, observations) for run, observations in observed if run.fired or observations]
+    unmatched, is_met = _matches(scenario, [*control, *trials])
     if not counted:
-        return Verdict(word="not met", why=f"no rule fired in {len(trials)} runs")
-    return _merged([observations for _, observations in counted]).model_copy(
+        why = f"no rule fired in {len(trials)} runs"
+        return Verdict(word="not met", why=why, unmatched=unmatched)
+    result = _merged([observations for _, observations in counted])
+    if result.word == "fine" and not is_met:
+        why = f"without the rules that are its point in {len(trials)} runs"
+        result = result.model_copy(update={"word": "not met", "why": why})
+    return result.model_copy(
         update={
+            "unmatched": unmatched,
             "slower_ms": round(1000 * max(_delay_seconds(usual, run) for run, _ in counted), 1),
             "fault_ms": median(run.fault_ms for run, _ in counted),
             "busy": any(run.busy for run, _ in counted),
         }
     )
+
+
+def _matches(scenario: Scenario | None, trials: Sequence[Trial]) -> tuple[tuple[str, ...], bool]:
+    """Return the applicable rules that never fired, and whether those fired that are the point."""
+    if scenario is None:
+        return (), True
+    requested = {api for run in trials for api in run.asked}
+    fired = {name for run in trials for name, times in run.rules if times}
+    unmatched = tuple(name for name in applicable_rules(scenario, requested) if name not in fired)
+    return unmatched, all(names & fired for names in point(scenario, requested))
 
 
 def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:

@@ -31,7 +31,7 @@ MEANINGS: Final[dict[Word, str]] = {
     "fails": "the client raised an error; `healthy` of the scenario says whether it should",
     "stuck": "the client waited until the run's time was up",
     "died": "the client's process ended",
-    "not met": "no rule fired: the cell shows nothing",
+    "not met": "the rules that are the point of the scenario did not fire: the cell shows nothing",
     "not run": "the client is unavailable, lacks the workload, or fails without faults; if it loses "
     "records without faults, its cell `none` is unexpected",
 }
@@ -54,7 +54,7 @@ def cell_text(cell: Cell) -> str:
     """
     verdict = cell.verdict
     if verdict.word in UNJUDGED:
-        return word_text(verdict.word)
+        return word_text(verdict.word) + (" (others did)" if verdict.of else "")
     return "; ".join(_observation_text(each, verdict) for each in verdict.observations)
 
 
@@ -74,15 +74,19 @@ def _observation_text(observation: Observation, verdict: Verdict) -> str:
 
 
 def reasons(verdict: Verdict) -> list[str]:
-    """Return the reasons of a verdict; of several observations, each reason with its word.
+    """Return the reasons of a verdict, and the rules that never matched.
+
+    Of several observations, each reason has its word.
 
     >>> fails = Observation(word="fails", why="X: no")
-    >>> reasons(Verdict(word="lost", why="a is missing", also=(fails,)))
-    ['lost: a is missing', 'fails: X: no']
+    >>> reasons(Verdict(word="lost", why="a is missing", also=(fails,), unmatched=("r",)))
+    ['lost: a is missing', 'fails: X: no', "rule never matched: 'r'"]
     """
+    never = [f"rule never matched: {name!r}" for name in verdict.unmatched]
     if not verdict.also or verdict.word in UNJUDGED:
-        return [verdict.why] if verdict.why else []
-    return [f"{word_text(each.word)}: {each.why}" for each in verdict.observations if each.why]
+        return [*([verdict.why] if verdict.why else []), *never]
+    observations = [f"{word_text(each.word)}: {each.why}" for each in verdict.observations]
+    return [*observations, *never]
 
 
 def word_text(word: Word) -> str:
@@ -118,12 +122,17 @@ def trial_lines(trial: Trial) -> list[str]:
 def _fired(trial: Trial) -> str:
     if not trial.fired:
         return "no rule fired"
-    if trial.fired == 1:
-        return "the rules fired once"
-    return (
-        f"the rules fired {trial.fired} times, {trial.fault_ms / 1000:.1f} s from their first to their "
-        "last match"
-    )
+    counts = [(name, times) for name, times in trial.rules if times]
+    texts = [
+        f"rule {name!r} fired {'once' if times == 1 else f'{times} times'}"
+        for name, times in counts
+    ]
+    if not texts:  # stored before rules were counted
+        texts = [f"the rules fired {'once' if trial.fired == 1 else f'{trial.fired} times'}"]
+    texts += [f"rule {name!r} did not" for name, times in trial.rules if not times]
+    if trial.fired > 1:
+        texts.append(f"{trial.fault_ms / 1000:.1f} s from the first match to the last")
+    return ", ".join(texts)
 
 
 def rerun_command(cell: Cell, out: Path) -> str:

@@ -28,6 +28,14 @@ def test_a_rule_that_did_not_fire_is_told_apart_from_one_that_is_about_nothing()
     assert lines[10].endswith("lossy-network. No rule of clock-skew fired in 2 runs.")
 
 
+def test_a_row_of_which_only_other_rules_fired_is_shown_with_the_rules_that_did_not() -> None:
+    ran = CONTROL.model_copy(update={"fired": 1})
+    partly = cell("two@2", "clock-skew", word="not met", why="x", unmatched=("late",))
+    text = markdown([*CELLS, partly.model_copy(update={"trials": (ran,)})])
+    assert "| clock-skew |  | rule never matched (others did) |" in text
+    assert "rule never matched (others did): x; rule never matched: 'late'" in text
+
+
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
     lines = markdown(CELLS).splitlines()
     assert lines[:11] == [

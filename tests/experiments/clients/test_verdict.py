@@ -12,8 +12,10 @@ from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, contr
 from barnabas.experiments.clients.workloads import find
 from barnabas.experiments.explore.checks import CHECKS
 from barnabas.experiments.explore.finding import Finding
+from barnabas.proxy.scenario.file import loads
 
 PRODUCE, TRANSACT = find("produce"), find("transact")
+FATAL = loads("version: 1\nabout: {simulates: a, healthy: b, fatal: true}\nrules: []")
 LOST = Finding(kind="lost", text="2 acknowledged, not in t: a, b")
 TWICE = Finding(kind="duplicated", text="1 more than once in t: a")
 
@@ -61,15 +63,15 @@ def test_what_is_seen_without_the_fault_is_told_beside_what_is_seen_with_it() ->
 
 def test_who_may_fail_must_say_so() -> None:
     for about in ({"raised": UNANSWERED}, {"unfinished": "1 of 100 records were not sent"}):
-        assert verdict(PRODUCE, CONTROL, [trial(**about)], fatal=True).promised
+        assert verdict(PRODUCE, CONTROL, [trial(**about)], FATAL).promised
 
 
 def test_who_may_fail_is_not_blamed_for_it() -> None:
     failed = [trial(raised="X: fenced")]
-    reported = verdict(PRODUCE, CONTROL, failed, fatal=True)
+    reported = verdict(PRODUCE, CONTROL, failed, FATAL)
     assert (reported.word, reported.promised) == ("fails", False)
     assert verdict(PRODUCE, CONTROL, failed).promised
-    lost = verdict(PRODUCE, CONTROL, [trial(raised="X: fenced", findings=(LOST,))], fatal=True)
+    lost = verdict(PRODUCE, CONTROL, [trial(raised="X: fenced", findings=(LOST,))], FATAL)
     assert (lost.word, lost.promised) == ("lost", True)
 
 
@@ -91,7 +93,7 @@ def test_what_the_guarantee_excludes_wins_over_failures_and_both_are_listed(
     kind: str, about: dict[str, Any], fatal: bool
 ) -> None:
     ran = trial(findings=(Finding(kind=kind, text="1 in t: a"),), **about)
-    result = verdict(TRANSACT, CONTROL, [ran, trial(**about), trial()], fatal=fatal)
+    result = verdict(TRANSACT, CONTROL, [ran, trial(**about), trial()], FATAL if fatal else None)
     assert (result.word, result.times, result.of, result.promised) == (FINDINGS[kind], 1, 3, True)
     ((word, times),) = [(other.word, other.times) for other in result.also]
     assert (word in ("fails", "stuck", "died"), times) == (True, 2)
@@ -182,6 +184,42 @@ def test_all_that_checks_find_has_a_word() -> None:
     kinds = {one.__name__.replace("_", " ") for one in CHECKS}
     assert kinds | {"uncommitted"} == set(FINDINGS)
     assert set(FINDINGS.values()) < set(WORDS)
+
+
+STALE = loads("""
+version: 1
+rules:
+  - {name: slow, match: {api: Produce, direction: response}, do: {delay: 1s}}
+  - {name: refused, match: {api: Produce, direction: request}, do: {respond: {error: UNKNOWN_SERVER_ERROR}}}
+  - {name: fetched, match: {api: Fetch, direction: request}, do: close}
+""")
+
+
+@pytest.mark.parametrize(
+    ("fired", "about", "word", "unmatched"),
+    [
+        ({"slow": 3}, {}, "not met", ("refused",)),
+        ({"slow": 3, "refused": 1}, {}, "fine", ()),
+        ({"refused": 1}, {}, "fine", ("slow",)),
+        ({"slow": 3}, {"findings": (LOST,)}, "lost", ("refused",)),
+        ({}, {}, "not met", ("slow", "refused")),
+    ],
+)
+def test_a_scenario_is_met_only_if_the_rules_that_are_its_point_fired(
+    fired: dict[str, int], about: dict[str, Any], word: str, unmatched: tuple[str, ...]
+) -> None:
+    names = [rule.name for rule in STALE.rules]
+    counts = tuple((name, fired.get(name, 0)) for name in names)
+    ran = trial(rules=counts, fired=sum(fired.values()), asked=(("Produce", 9),), **about)
+    result = verdict(PRODUCE, CONTROL, [ran], STALE)
+    assert (result.word, result.unmatched) == (word, unmatched)
+
+
+def test_a_rule_that_fired_in_one_run_of_several_was_met() -> None:
+    runs = [
+        trial(rules=(("slow", 3), ("refused", times)), asked=(("Produce", 9),)) for times in (0, 1)
+    ]
+    assert verdict(PRODUCE, CONTROL, runs, STALE).word == "fine"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tests.experiments.clients.made import cell
         ({"word": "slow"}, "slow"),
         ({"word": "not met"}, "open"),
         ({"word": "not run"}, "open"),
+        ({"word": "not met", "unmatched": ("a",)}, "open"),
         ({"word": "reordered", "promised": False}, "open"),
         ({"word": "reordered"}, "bad"),
     ],
@@ -38,13 +39,14 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
         code=0,
         seconds=1.5,
         fired=3,
+        rules=(("refused", 1), ("slow", 2), ("cut", 0)),
         fault_ms=2500,
         findings=(lost,),
         broken=("Fetch 1: bad",),
     )
     assert trial_lines(one) == [
-        "seed 7: exit code 0 after 1.5 s; the rules fired 3 times, 2.5 s from their first to their "
-        "last match",
+        "seed 7: exit code 0 after 1.5 s; rule 'refused' fired once, rule 'slow' fired 2 times, "
+        "rule 'cut' did not, 2.5 s from the first match to the last",
         "raised X: no",
         "lost: 1 acknowledged, not in t: a",
         "breaks the protocol: Fetch 1: bad",
