@@ -48,6 +48,8 @@ ABOUT_GROUP: Final = {
 def title(finding: Finding) -> str:
     """Return the title of a finding."""
     root_cause = _as_raised(cause_of(finding), finding)
+    if root_cause.oracle in ABOUT_GROUP:
+        return f"{_of_symptom(root_cause)} on {upon(finding.best)}"
     if not _verb(root_cause):
         return f"{shorten(finding.what, WHAT)} ({upon(finding.observation.case.recipe)})"
     return f"{_happens(root_cause, finding)} on {upon(finding.best)}"
@@ -60,15 +62,20 @@ def heading(group: Group) -> str:
         return f"answered, though {root_cause.frame}"
     message = f" ({root_cause.message})" if root_cause.message else ""
     if root_cause.oracle in ABOUT_GROUP:
-        doing = f" and {root_cause.error}" if root_cause.error else ""
-        location = f" in {_short(root_cause.frame)}" if root_cause.frame else ""
-        return f"{ABOUT_GROUP[root_cause.oracle]}{doing}{location}{message}"
+        return f"{_of_symptom(root_cause)}{message}"
     if root_cause.error == READING:
         errors = [_class_name(error) for error in group.errors]
         more = f" and {len(errors) - LISTED} more" if len(errors) > LISTED else ""
         subject = _subject(root_cause, first)
         return f"{subject} lets out {', '.join(errors[:LISTED])}{more}{message}"
     return f"{_happens(root_cause, first)}{message}"
+
+
+def _of_symptom(root_cause: Cause) -> str:
+    """Return who hangs or takes memory, and in which function, if it is known."""
+    doing = f" and {root_cause.error}" if root_cause.error else ""
+    location = f" in {_short(root_cause.frame)}" if root_cause.frame else ""
+    return f"{ABOUT_GROUP[root_cause.oracle]}{doing}{location}"
 
 
 def _as_raised(root_cause: Cause, finding: Finding) -> Cause:
@@ -127,6 +134,8 @@ def _verb(root_cause: Cause) -> str:
         return f"panics ({reason.removeprefix('runtime error: ')})"
     if kind in ("assertion", "assert"):
         return f"fails an assertion ({reason})"
+    if kind == "Fatal Python error":
+        return f"dies of a {reason.lower()}"
     if error.startswith(("signal ", "exit code ")):
         return f"dies of {error}"
     if " " not in error and (root_cause.frame or error.startswith("java.")):

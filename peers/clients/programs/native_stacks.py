@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import struct
 
 FATAL = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT)
 TITLE = b"Native stack:\n"
@@ -42,3 +43,44 @@ def enable() -> None:
         libc.sigaction(number, None, before[number])
         libc.signal(number, ctypes.cast(handler, ctypes.c_void_p))
     _kept.append(handler)
+
+
+def unblock(library: str) -> None:
+    """Let the threads of a loaded library take fatal signals, though it blocks all signals in them.
+
+    A signal that is blocked ends the process without a handler. The library's sigfillset becomes sigemptyset,
+    where the table of its functions can be written (ELF, 64 bits, lazy binding); else nothing changes.
+    """
+    with open("/proc/self/maps") as lines:  # noqa: PTH123 (nothing is imported twice)
+        maps = [line.split() for line in lines if library in line]
+    if not maps:
+        return
+    base = int(maps[0][0].partition("-")[0], 16)
+    with open(maps[0][-1], "rb") as file:  # noqa: PTH123
+        slot = _slot(file.read(), b"sigfillset")
+    for addresses, access, *_ in maps:
+        begin, end = (int(address, 16) for address in addresses.split("-"))
+        if slot and begin <= base + slot < end and "w" in access:
+            function = ctypes.CDLL(None).sigemptyset
+            pointer = ctypes.cast(function, ctypes.c_void_p)
+            ctypes.c_void_p.from_address(base + slot).value = pointer.value
+
+
+def _slot(elf: bytes, function: bytes) -> int:
+    """Return the address of a function's pointer in an ELF file's memory; 0 if there is none."""
+    if elf[:6] != b"\x7fELF\x02\x01":
+        return 0
+    (table,) = struct.unpack_from("<Q", elf, 40)
+    (count,) = struct.unpack_from("<H", elf, 60)
+    sections = [
+        struct.unpack_from("<IIQQQQIIQQ", elf, table + 64 * index) for index in range(count)
+    ]
+    for _, kind, flags, _, offset, size, linked, *_ in sections:
+        if kind != 4 or not flags & 0x40:  # relocations with addends, of one section's pointers
+            continue
+        symbols, strings = sections[linked][4], sections[sections[linked][6]][4]
+        for slot, info, _ in struct.iter_unpack("<QQq", elf[offset : offset + size]):
+            (name,) = struct.unpack_from("<I", elf, symbols + 24 * (info >> 32))
+            if elf.startswith(function + b"\0", strings + name):
+                return int(slot)
+    return 0

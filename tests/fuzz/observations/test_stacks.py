@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.observations.crashes import find_crash
+from barnabas.fuzz.observations.crashes import HEAP, find_crash
 from barnabas.fuzz.observations.hangs import hang_frames
 from barnabas.fuzz.observations.java_stacks import exceptions_in
+from barnabas.fuzz.targets.clients.native_frames import with_names
 
 UTILS = "org.apache.kafka.common.utils.ChunkedBytesStream"
 CAUSED = f"""\
@@ -134,3 +135,30 @@ def test_threads_beside_the_one_that_faulted_name_no_crash() -> None:
         "Current thread 0x02 (most recent call first):\n  <no Python frame>\n"
     )
     assert find_crash(dump) == ("Fatal Python error: Segmentation fault", ())
+
+
+NATIVE = """\
+m.c:7: rd_calloc: Assertion `p' failed.
+Native stack:
+/v/site-packages/a.libs/rd.so.1(rd_kafka_buf_read_all+0x7)[0x7f01]
+/lib/libc.so.6(abort+0xd3)[0x7f02]
+/v/site-packages/a.libs/rd.so.1(rd_kafka_handle_Fetch+0x7)[0x7f03]
+Fatal Python error: Aborted
+"""
+
+
+def test_an_assertion_in_c_has_who_called_the_function() -> None:
+    assert find_crash(with_names(NATIVE)) == (
+        "assertion: p",
+        ("rd_calloc", "rd_kafka_handle_Fetch"),
+    )
+    faulted = with_names(NATIVE.partition("\n")[2])
+    assert find_crash(faulted) == (
+        "Fatal Python error: Aborted",
+        ("rd_kafka_buf_read_all", "rd_kafka_handle_Fetch"),
+    )
+
+
+def test_damage_of_the_heap_is_one_reason_in_whichever_function_it_shows() -> None:
+    for words in ("double free or corruption (out)", "free(): invalid pointer"):
+        assert find_crash(f"{words}\n{NATIVE.partition(chr(10))[2]}") == (HEAP, ())

@@ -53,7 +53,7 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
         (f"{SIGNAL} SIGSEGV", "signal SIGSEGV", "Fetch", "_tags.count")),
     "what the allocator says": (
         "client-died", of_client(death=Death(-11, "free(): invalid size\n")),
-        (f"{SIGNAL} SIGSEGV, free(): invalid size", "free(): invalid size", "Fetch", "_tags.count")),
+        (f"{SIGNAL} SIGSEGV, heap corruption", "heap corruption", "Fetch", "_tags.count")),
     "a client's exit code": (
         "client-died", of_client(death=Death(3, "")), ("the process ended: exit code 3", "exit code 3")),
     "a fault of Python": (
