@@ -19,7 +19,7 @@ from barnabas.fuzz.bench_broker.distortion import distorted
 from barnabas.fuzz.bench_broker.offer import EVERYTHING, Offer, features
 from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.responses.default import default_response
-from barnabas.fuzz.bench_broker.responses.fetch import empty, read_from
+from barnabas.fuzz.bench_broker.responses.fetch import empty, read_from, reads_committed
 from barnabas.fuzz.bench_broker.responses.registry import RESPONSES
 from barnabas.fuzz.bench_broker.responses.request import Request
 from barnabas.fuzz.cases.case import Delivery
@@ -85,6 +85,7 @@ class Broker:
         given: The valid responses, KEPT at most, also the one that the case's replaced.
         last: A case of Fetch is the last response with records, so that the client gets no others.
         starts: Partition -> the offset from which it is read first after the case.
+        read_to: Partition -> the highest offset from which it is read with read_committed.
     """
 
     cluster: Cluster = field(default_factory=Cluster)
@@ -95,6 +96,7 @@ class Broker:
     given: list[ValidResponse] = field(default_factory=list)
     last: bool = False
     starts: dict[int, int] = field(default_factory=dict)
+    read_to: dict[int, int] = field(default_factory=dict)
     _answered: Counter[int] = field(default_factory=Counter)
     """API key -> valid responses."""
     _distorted: int = 0
@@ -135,14 +137,21 @@ class Broker:
         except Malformed:
             return CLOSE
         request = Request(head.version, head.client_id or "", body)
-        if head.key == FETCH and self.planted is not None and self.planted.served:
-            for partition, offset in read_from(request):
-                self.starts.setdefault(partition, offset)
+        if head.key == FETCH:
+            self._note_offsets(request)
         values = self._in_turn(head.key, self._values(head.key, request))
         if head.acks == 0:
             return None
         wait = body["max_wait_ms"] if head.key in _POLLS and empty(values) else 0
         return framed(head, self._body(head, values), wait)
+
+    def _note_offsets(self, request: Request) -> None:
+        """Note the offsets of a Fetch."""
+        for partition, offset in read_from(request):
+            if self.planted is not None and self.planted.served:
+                self.starts.setdefault(partition, offset)
+            if reads_committed(request):
+                self.read_to[partition] = max(offset, self.read_to.get(partition, 0))
 
     def _turns_are_over(self) -> bool:
         """Return whether the changes before the case have been made."""

@@ -1,4 +1,4 @@
-"""Oracles of clients: they must not crash, hang, take much memory, or raise undocumented exceptions."""
+"""Oracles of clients: no crash, no hang, little memory, the right records, no undocumented exceptions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.observations.case_labels import api_and_field, last_change
 from barnabas.fuzz.observations.client_outcome import (
     LIMIT,
+    WRONG_DATA,
     claimed,
     client_end,
     is_throttled,
@@ -58,6 +59,18 @@ def memory(observation: Observation) -> Iterator[Verdict]:
         what = "address space" if more == claimed(observation) else "memory"
         message = f"{more >> 20} MiB more {what} for {sent} bytes"
         yield Verdict("client-memory", message, last_change(observation.case))
+
+
+def wrong_data(observation: Observation) -> Iterator[Verdict]:
+    """Report a read_committed consumer that delivers aborted records, or skips committed ones.
+
+    It did twice, the second time with this case alone in a new process.
+    """
+    facts: dict[str, Any] = dict(observation.facts)
+    if WRONG_DATA in facts and facts.get("confirmed"):
+        doing, context, partition, offset = facts[WRONG_DATA]
+        message = f"the consumer {doing}: offset {offset} of partition {partition}"
+        yield Verdict("client-wrong-data", message, (doing, context))
 
 
 def raised(observation: Observation) -> Iterator[Verdict]:

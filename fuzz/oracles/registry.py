@@ -69,6 +69,8 @@ ORACLES: Final[tuple[Oracle, ...]] = (
            _CLIENT, clients.hung, "the call returns, with an error or a result"),
     Oracle("client-memory", "the client took 512 MiB or more of memory or address space for a case",
            _CLIENT, clients.memory, "memory in proportion to the response"),
+    Oracle("client-wrong-data", "a consumer delivers a record that was aborted, or skips a committed one",
+           _CLIENT, clients.wrong_data, "each committed record once, and no other"),
     Oracle("client-raised", "the client raised an exception of an undocumented class",
            _CLIENT, clients.raised, "an exception of a documented class"),
     Oracle("clients-differ", "two clients interpret one response differently",

@@ -17,7 +17,18 @@ SEVERITIES: Final = (
     ("crash", ("died", "client-died")),
     ("memory", ("fatal", "client-memory", "amplified", "greedy")),
     ("hang", ("hung", "client-hung", "costly", "unanswered")),
-    ("wrong data", ("silent", "damaged", "round_trip", "clients-differ", "differing", "responses")),
+    (
+        "wrong data",
+        (
+            "client-wrong-data",
+            "silent",
+            "damaged",
+            "round_trip",
+            "clients-differ",
+            "differing",
+            "responses",
+        ),
+    ),
     (
         "undocumented error",
         ("undocumented", "client-raised", "traceback", "server_error", "closing"),

@@ -42,6 +42,8 @@ class Context(NamedTuple):
         single: The seed has at most one element in each array: some clients accept no more.
         repeats: Each further request of the case's API and version gets the case's response, too.
         distorted: The most responses after the case that have a wrong value in one field.
+        visible: The offsets of each partition that a read_committed consumer delivers; None if the log is
+            not as a broker could have it.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Context(NamedTuple):
     single: bool = False
     repeats: bool = False
     distorted: int = 0
+    visible: tuple[int, ...] | None = None
 
 
 NO_CONTEXT = Context("", {})

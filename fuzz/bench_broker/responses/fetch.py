@@ -56,6 +56,11 @@ def read_from(request: Request) -> Iterator[tuple[int, int]]:
             yield partition["partition"], partition["fetch_offset"]
 
 
+def reads_committed(request: Request) -> bool:
+    """Return whether a request has the isolation level read_committed."""
+    return bool(request.body.get("isolation_level") == _READ_COMMITTED)
+
+
 def empty(values: Mapping[str, Any]) -> bool:
     """Return whether a response has neither records nor errors, so that a broker would delay it."""
     return not values.get("error_code") and not any(
@@ -69,7 +74,7 @@ def _responses(
     cluster: Cluster, request: Request, positions: FetchPositions, *, everything: bool
 ) -> list[dict[str, Any]]:
     magic = 0 if request.version < 2 else 1 if request.version < 4 else 2
-    committed = request.body.get("isolation_level") == _READ_COMMITTED
+    committed = reads_committed(request)
     topics: dict[str | uuid.UUID, list[dict[str, Any]]] = {}
     for (topic, partition), offset in positions.items():
         log = cluster.log(topic, partition)

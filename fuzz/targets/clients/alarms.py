@@ -1,4 +1,4 @@
-"""Alarms: observations for which a case runs again, alone: the process's end, a hang, memory."""
+"""Alarms: observations for which a case runs again, alone: the process's end, a hang, memory, wrong data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Final
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.observations.case_labels import api_and_change, api_and_field, last_change
-from barnabas.fuzz.observations.client_outcome import LIMIT, client_end, is_throttled, memory_growth
+from barnabas.fuzz.observations.client_outcome import (
+    LIMIT,
+    WRONG_DATA,
+    client_end,
+    is_throttled,
+    memory_growth,
+)
 
 AlarmKind = tuple[str, ...]
 """Alarms of one kind are one finding; a hang that computes differs from a hang that waits."""
@@ -21,8 +27,8 @@ UNSURE: Final = "unsure"
 
 _OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
 
-HANGS: Final = ("hung", SPINS)
-"""The first items of the kinds of hangs."""
+OF_SESSION: Final = ("hung", SPINS, WRONG_DATA)
+"""The first items of the kinds of alarms that neither an earlier nor a concurrent session can cause."""
 
 
 def alarm(observation: Observation, memory: int = LIMIT) -> AlarmKind | None:
@@ -41,12 +47,15 @@ def alarm(observation: Observation, memory: int = LIMIT) -> AlarmKind | None:
         return (spinning if spins else waiting)(observation.case)
     if memory_growth(observation) >= memory:
         return "memory", *last_change(observation.case)
+    wrong = dict(observation.facts).get(WRONG_DATA)
+    if isinstance(wrong, list):
+        return WRONG_DATA, *wrong[:2]
     return (UNSURE, *api_and_change(observation.case)) if _unsure(observation) else None
 
 
 def is_own(kind: AlarmKind, observation: Observation) -> bool:
     """Return whether an alarm, if it is confirmed, can't be caused by another session of the process."""
-    return kind[0] in HANGS or not dict(observation.facts).get(BESIDE)
+    return kind[0] in OF_SESSION or not dict(observation.facts).get(BESIDE)
 
 
 def _unsure(observation: Observation) -> bool:

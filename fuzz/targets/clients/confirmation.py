@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER, TOGETHER, Observation
-from barnabas.fuzz.targets.clients.alarms import HANGS, UNSURE, AlarmKind, alarm, is_own
+from barnabas.fuzz.targets.clients.alarms import OF_SESSION, UNSURE, AlarmKind, alarm, is_own
 
 _ONE_BY_ONE: Final = 4
 """Cases that are tried one by one: the latest."""
@@ -95,7 +95,7 @@ class AlarmConfirmation:
             self._confirmed |= {kind, same}
             return [with_facts(repeated, ("confirmed", True))]
         only_this_case = kind[0] in (
-            *HANGS,
+            *OF_SESSION,
             UNSURE,
         )  # no earlier case can cause these
         if only_this_case or not (before or is_own(kind, observation)):

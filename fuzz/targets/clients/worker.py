@@ -20,10 +20,11 @@ from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
-from barnabas.fuzz.observations.client_outcome import CLAIMED
+from barnabas.fuzz.observations.client_outcome import CLAIMED, WRONG_DATA
 from barnabas.fuzz.targets.clients.alarms import BESIDE, UNSURE
 from barnabas.fuzz.targets.clients.limits import LOOK, Allowance, EndLimits, Limits, at_all
 from barnabas.fuzz.targets.clients.processes import ClientProcess, ClientProcesses
+from barnabas.fuzz.targets.clients.wrong_data import wrong_data
 from barnabas.fuzz.targets.process_usage import MemoryUse, delayed, memory_use, spent
 from barnabas.specs.registry import NAMES
 
@@ -242,6 +243,8 @@ class Worker:
         else:
             self._processes.leave(process, under.number, ends=ends)
         raised, facts = _raised_of(answer or {})
+        delivered = (answer or {}).get("delivered")
+        wrong = under.case and wrong_data(under.case, self.broker, delivered)
         facts = (
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
@@ -250,6 +253,7 @@ class Worker:
             ("each", self._each),
             ("dialect", self._dialect),
             *(((BESIDE, beside),) if beside else ()),
+            *(((WRONG_DATA, list(wrong)),) if wrong else ()),
             *(((CLAIMED, claimed),) if claimed >= self._limits.memory else ()),
             *(((REACHED, news),) if news and self._guides else ()),
             *facts,

@@ -6,9 +6,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -26,6 +29,9 @@ const (
 	reading = time.Second
 	joining = 500 * time.Millisecond // so much longer if it joins a group first
 	waiting = 1500 * time.Millisecond
+	// Records of a session to report; bytes of a key or a value: longer ones are reported by a digest.
+	kept  = 64
+	short = 64
 )
 
 type asked struct {
@@ -51,7 +57,7 @@ func main() {
 	go listen(lines)
 	fmt.Fprintln(answers, `{"ready": true}`)
 	for one := range lines {
-		records, raised := 0, []byte("null")
+		records, raised, reports := 0, []byte("null"), ""
 		first = one.API
 		if one.Work != nil {
 			run := workloads[one.Run]
@@ -64,9 +70,50 @@ func main() {
 			}
 		} else if run := sessions[one.Run]; run != nil {
 			records = run(one.ctx, one.Bootstrap, one.Topic)
+			reports = fmt.Sprintf(", \"delivered\": %s", delivered.taken())
 		}
-		fmt.Fprintf(answers, "{\"number\": %d, \"records\": %d, \"raised\": %s}\n", one.Number, records, raised)
+		fmt.Fprintf(answers, "{\"number\": %d, \"records\": %d, \"raised\": %s%s}\n", one.Number, records, raised, reports)
 	}
+}
+
+// The records that the application received in this session, as programs/lines.py reports them.
+var delivered deliveries
+
+type deliveries struct {
+	mu      sync.Mutex
+	records [][]any
+}
+
+// A record; headers: the name and the value of each.
+func (d *deliveries) add(partition int32, offset int64, at time.Time, key, value []byte, headers ...[2][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.records) == kept {
+		return
+	}
+	named := [][]any{}
+	for _, one := range headers {
+		named = append(named, []any{string(one[0]), text(one[1])})
+	}
+	d.records = append(d.records, []any{partition, offset, max(at.UnixMilli(), -1), text(key), text(value), named})
+}
+
+func (d *deliveries) taken() []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	line, _ := json.Marshal(append([][]any{}, d.records...))
+	d.records = nil
+	return line
+}
+
+func text(data []byte) any {
+	switch {
+	case data == nil:
+		return nil
+	case len(data) <= short:
+		return hex.EncodeToString(data)
+	}
+	return fmt.Sprintf("%d bytes %x", len(data), sha256.Sum256(data))
 }
 
 func listen(lines chan<- asked) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation
-from barnabas.fuzz.observations.client_outcome import CLAIMED, LIMIT
+from barnabas.fuzz.observations.client_outcome import CLAIMED, LIMIT, WRONG_DATA
 from tests.fuzz.oracles.judging import ANSWERED, ASSERTION, LATE, SIGNAL, of_client, raising
 
 CONFIRMED = {"confirmed": True}
@@ -77,6 +77,10 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
     "address space of a client": (
         "client-memory", of_client(rss=(10, 20), facts={**CONFIRMED, CLAIMED: 2 * LIMIT}),
         ("1024 MiB more address space for 5 bytes", "counts _tags.count")),
+    "a consumer that delivers an aborted record": (
+        "client-wrong-data",
+        of_client(facts={**CONFIRMED, WRONG_DATA: ["delivers one", "aborted-nested", 1, 4]}),
+        ("the consumer delivers one: offset 4 of partition 1", "delivers one", "aborted-nested")),
     "a client that waits": (
         "client-hung", of_client(probe=LATE, facts=CONFIRMED),
         ("the client hangs and waits: a session had not ended after 4 s", "Fetch", "waits",
@@ -97,6 +101,8 @@ NOTHING: dict[str, tuple[str, Observation]] = {
     "a client's memory once": ("client-memory", of_client(rss=(10, 10 + LIMIT), facts={"confirmed": False})),
     "address space of a client once": (
         "client-memory", of_client(facts={"confirmed": False, CLAIMED: LIMIT})),
+    "wrong data once": (
+        "client-wrong-data", of_client(facts={"confirmed": False, WRONG_DATA: ["skips", "aborted", 1, 4]})),
     "a client's hang once": ("client-hung", of_client(probe=LATE, facts={"confirmed": False})),
     "a client that answers": ("client-hung", of_client(probe=ANSWERED, facts=CONFIRMED)),
     "a client that was not probed": ("client-hung", of_client(facts=CONFIRMED)),

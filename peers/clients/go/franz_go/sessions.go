@@ -58,7 +58,14 @@ func read(ctx context.Context, client *kgo.Client, seconds time.Duration) int {
 		if fetches.IsClientClosed() {
 			break
 		}
-		fetches.EachRecord(func(*kgo.Record) { records++ })
+		fetches.EachRecord(func(one *kgo.Record) {
+			records++
+			headers := [][2][]byte{}
+			for _, header := range one.Headers {
+				headers = append(headers, [2][]byte{[]byte(header.Key), header.Value})
+			}
+			delivered.add(one.Partition, one.Offset, one.Timestamp, one.Key, one.Value, headers...)
+		})
 	}
 	return records
 }

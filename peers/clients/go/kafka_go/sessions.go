@@ -51,6 +51,11 @@ func read(ctx context.Context, reader *kafka.Reader, most int, patience time.Dur
 			break
 		}
 		found = append(found, message)
+		headers := [][2][]byte{}
+		for _, header := range message.Headers {
+			headers = append(headers, [2][]byte{[]byte(header.Key), header.Value})
+		}
+		delivered.add(int32(message.Partition), message.Offset, message.Time, message.Key, message.Value, headers...)
 	}
 	return found
 }

@@ -91,13 +91,16 @@ func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Confi
 					if !open {
 						return
 					}
+					deliver(message)
 					select {
 					case messages <- message:
 					case <-done:
-						return
 					}
 				case <-part.Errors():
 				case <-done:
+					for len(part.Messages()) > 0 {
+						deliver(<-part.Messages())
+					}
 					return
 				}
 			}
@@ -109,6 +112,14 @@ func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Confi
 		<-ended
 	}
 	return records
+}
+
+func deliver(one *sarama.ConsumerMessage) {
+	headers := [][2][]byte{}
+	for _, header := range one.Headers {
+		headers = append(headers, [2][]byte{header.Key, header.Value})
+	}
+	delivered.add(one.Partition, one.Offset, one.Timestamp, one.Key, one.Value, headers...)
 }
 
 // How many come until there are all or time is up; nothing if nobody reads.
@@ -142,6 +153,7 @@ func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.C
 			if !open {
 				return nil
 			}
+			deliver(message)
 			session.MarkMessage(message, "so far")
 			if message.Offset%4 == 3 {
 				session.Commit()
