@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.json_form import recipe_of
+from barnabas.fuzz.cases.observation import EARLIER, Observation
 from barnabas.fuzz.observations.case_labels import api_of, case_of
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs import keys
@@ -54,7 +55,7 @@ def damaged(observation: Observation) -> Iterator[Verdict]:
     if probe is None or not probe.answered or not probe.problem:
         return
     # a crash loses what was not written yet, which `died` reports
-    if observation.death is not None or api_of(observation) in _EXEMPT:
+    if observation.death is not None or not _EXEMPT.isdisjoint(_suspects(observation)):
         return
     problem = re.sub(r"-?\d+", "#", probe.problem)
     yield Verdict(
@@ -62,3 +63,10 @@ def damaged(observation: Observation) -> Iterator[Verdict]:
         f"another client: {probe.problem}",
         (api_of(observation), problem),
     )
+
+
+def _suspects(observation: Observation) -> set[str]:
+    """Return the APIs of the case, and of those that share the blame."""
+    earlier: list[str] = dict(observation.facts).get(EARLIER, [])  # type: ignore[assignment]
+    keys_before = (recipe_of(recipe).seed.key for recipe in earlier)
+    return {api_of(observation), *(NAMES.get(key, "") for key in keys_before)}

@@ -83,10 +83,7 @@ def server_error(observation: Observation) -> Iterator[Verdict]:
         except Malformed:
             continue
         name = NAMES[exchange.head.key]
-        # an allowed exception has its own error code, so it is another request's
-        chains = [exceptions_in(entry) for entry in observation.log]
-        causes = [chain[-1] for chain in chains if chain and not allowed(chain)]
-        signature = causes[-1].signature if causes else ()
+        signature = _logged(observation)
         for path in paths:
             yield Verdict(
                 "server_error",
@@ -115,5 +112,15 @@ def unanswered(observation: Observation) -> Iterator[Verdict]:
     yield Verdict(
         "unanswered",
         f"{name} v{late.version} was neither answered nor refused within {LIMIT_MS} ms",
-        (name,),
+        (name, *_logged(observation)),
     )
+
+
+def _logged(observation: Observation) -> tuple[str, ...]:
+    """Return what tells the logged exception from others; () if there is none.
+
+    An allowed exception has its own error code, so it is another request's.
+    """
+    chains = [exceptions_in(entry) for entry in observation.log]
+    causes = [chain[-1] for chain in chains if chain and not allowed(chain)]
+    return causes[-1].signature if causes else ()

@@ -32,6 +32,7 @@ STACK_AT: Final = {
     "undocumented": 0,
     "server_error": 2,
     "closing": 2,
+    "unanswered": 1,
 }
 """Oracles whose behaviours have, from this index on, an error and the innermost frames."""
 
@@ -50,7 +51,9 @@ PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified
 READING: Final = "an error of reading"
 """The error of a cause that lets all errors out that its helpers raise for malformed bytes."""
 
-_LETS_OUT: Final = frozenset(("client-raised", "closing", "logged", "server_error", "traceback"))
+_LETS_OUT: Final = frozenset(
+    ("client-raised", "closing", "logged", "server_error", "traceback", "unanswered")
+)
 """Oracles of errors that code should have caught."""
 
 _MISTAKE: Final = re.compile(

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from barnabas.fuzz.cases.case import Case, Seed
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import (
     COMPUTES,
+    EARLIER,
     KEPT_LIMIT,
     REPLY_LIMIT,
     TOGETHER,
@@ -22,7 +24,14 @@ from barnabas.fuzz.oracles.costly import FEW
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.oracles.others import MAY
 from barnabas.specs import api
-from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, METADATA, PRODUCE
+from barnabas.specs.keys import (
+    API_VERSIONS,
+    DELETE_TOPICS,
+    FETCH,
+    FIND_COORDINATOR,
+    METADATA,
+    PRODUCE,
+)
 from barnabas.specs.registry import NAMES
 from tests.fuzz.observed import case, request, response
 from tests.fuzz.oracles.judging import (
@@ -181,6 +190,13 @@ def test_an_api_that_is_refused_as_the_broker_likes_may_be_closed_on(key: int) -
 @pytest.mark.parametrize("key", MAY)
 def test_who_may_change_others_damages_nothing(key: int) -> None:
     assert not judged("damaged", of_broker(empty(key), probe=DAMAGED))
+
+
+def test_who_may_change_others_may_have_done_so_before_the_case() -> None:
+    for key in (METADATA, DELETE_TOPICS):
+        earlier = recipe_json(Recipe(Seed(key, 1, "request", b"", ""), ()))
+        facts = {TOGETHER: [1, 2], EARLIER: [earlier]}
+        assert bool(judged("damaged", of_broker(probe=DAMAGED, facts=facts))) is (key == METADATA)
 
 
 @pytest.mark.parametrize("key", PARKED)

@@ -28,6 +28,7 @@ FINDING = Finding(
         ("fatal", ("java.lang.Error", *READ)),
         ("server_error", ("Fetch", "responses.partitions.error_code", "java.lang.Error", *READ)),
         ("closing", ("Produce", "closed", "java.lang.Error", *READ)),
+        ("unanswered", ("Produce", "java.lang.Error", *READ)),
         ("died", ("exit code 3", "java.lang.Error", *READ)),
     ],
 )
