@@ -31,6 +31,7 @@ from barnabas.conform.areas import (
     group_admin,
     group_concurrency,
     group_join,
+    group_pending,
     group_protocols,
     group_session,
     group_static,
@@ -68,6 +69,7 @@ from barnabas.conform.areas import (
     topics_several,
     txn,
     txn_refusals,
+    txn_v2,
 )
 from barnabas.conform.check import Check
 
@@ -89,6 +91,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *configs_several.CHECKS,
     *txn.CHECKS,
     *txn_refusals.CHECKS,
+    *txn_v2.CHECKS,
     *isolation.CHECKS,
     *share.CHECKS,
     *share_records.CHECKS,
@@ -106,6 +109,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *telemetry.CHECKS,
     *coordinator.CHECKS,
     *group_join.CHECKS,
+    *group_pending.CHECKS,
     *group_protocols.CHECKS,
     *group_sync.CHECKS,
     *group_session.CHECKS,

@@ -17,6 +17,9 @@ TRANSACTIONAL_ID: Final = 1
 IMPLICIT: Final = 12
 """From this version on Produce adds its partitions to the transaction (KIP-890)."""
 
+IMPLICIT_OFFSETS: Final = 5
+"""From this version on TxnOffsetCommit adds its group to the transaction (KIP-890)."""
+
 BATCHED: Final = 4
 """From this version on AddPartitionsToTxn is for brokers only (KIP-890)."""
 
@@ -110,20 +113,53 @@ class TransactionalProducer:
             self.sequence = 0
         return response
 
-    async def commit_offset(self, group: str, topic: str, offset: int, **fields: Any) -> Response:
-        """Send AddOffsetsToTxn and TxnOffsetCommit for partition 0, and return the latter's partition."""
-        added = await self.coordinator.send(
+    async def add_group(self, group: str) -> Response:
+        """Send AddOffsetsToTxn."""
+        return await self.coordinator.send(
             "AddOffsetsToTxn",
-            self.broker.version("AddOffsetsToTxn"),
             transactional_id=self.name,
             producer_id=self.producer_id,
             producer_epoch=self.epoch,
             group_id=group,
         )
-        added.expect(error_code="NONE")
+
+    async def describe(self) -> Response:
+        """Send DescribeTransactions, and return the transactional id's part of the response."""
+        response = await self.coordinator.send(
+            "DescribeTransactions", transactional_ids=[self.name]
+        )
+        return response.at("transaction_states[0]")
+
+    async def commit_offset(
+        self,
+        group: str,
+        topic: str,
+        offset: int,
+        *,
+        add: bool = True,
+        version: int | None = None,
+        **fields: Any,
+    ) -> Response:
+        """Send TxnOffsetCommit for partition 0, and return the partition's part.
+
+        Args:
+            group: the group's id.
+            topic: the topic's name.
+            offset: the offset.
+            add: send AddOffsetsToTxn before.
+            version: the version; without, the newest one that needs AddOffsetsToTxn.
+            fields: other fields of the request.
+        """
+        if add:
+            (await self.add_group(group)).expect(error_code="NONE")
+        chosen = (
+            self.broker.version("TxnOffsetCommit", 0, IMPLICIT_OFFSETS - 1)
+            if version is None
+            else version
+        )
         response = await (await self.broker.coordinator(group)).send(
             "TxnOffsetCommit",
-            self.broker.version("TxnOffsetCommit", 0, 4),
+            chosen,
             **{
                 "transactional_id": self.name,
                 "group_id": group,

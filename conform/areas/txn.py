@@ -237,9 +237,7 @@ async def expires(broker: Broker) -> None:
     deadline = await Now() + 25
     while True:
         await Sleep(1)
-        described = (
-            await made.coordinator.send("DescribeTransactions", transactional_ids=[made.name])
-        ).at("transaction_states[0]")
+        described = await made.describe()
         if described["transaction_state"] == "CompleteAbort":
             break
         if await Now() > deadline:
@@ -256,8 +254,7 @@ async def describe(broker: Broker) -> None:
     """DescribeTransactions returns state, producer id, epoch and partitions of a transaction."""
     topic = await broker.topic()
     made = await written(broker, topic, "a", commit=None)
-    response = await made.coordinator.send("DescribeTransactions", transactional_ids=[made.name])
-    part = response.at("transaction_states[0]")
+    part = await made.describe()
     part.expect(
         error_code="NONE",
         transactional_id=made.name,
@@ -272,10 +269,7 @@ async def describe(broker: Broker) -> None:
 async def describe_unknown(broker: Broker) -> None:
     """An unknown transactional id gets TRANSACTIONAL_ID_NOT_FOUND."""
     unknown = await uninitialised(broker)
-    response = await unknown.coordinator.send(
-        "DescribeTransactions", transactional_ids=[unknown.name]
-    )
-    response.at("transaction_states[0]").expect(error_code="TRANSACTIONAL_ID_NOT_FOUND")
+    (await unknown.describe()).expect(error_code="TRANSACTIONAL_ID_NOT_FOUND")
 
 
 @check("txn/list", "KIP-664", needs={**NEEDS, "ListTransactions": 0})

@@ -1,7 +1,8 @@
-"""Transactions: requests that a coordinator or a leader refuses, and what readers see meanwhile."""
+"""Transactions: requests that a coordinator or a leader refuses, and what readers and administrators see."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from barnabas.conform.areas.isolation import COMMITTED, OFFSETS
@@ -14,25 +15,12 @@ from barnabas.conform.groups import MEMBERS, only_member
 from barnabas.conform.logs import TIME_MS, batch, fetch, produce, produced
 from barnabas.conform.offsets import list_offsets
 from barnabas.conform.operations import Now, Sleep
-from barnabas.conform.response import Response
 from barnabas.conform.transactions import (
     IMPLICIT,
-    TransactionalProducer,
     producer,
     uninitialised,
     written,
 )
-
-
-async def _add_offsets(made: TransactionalProducer, group: str) -> Response:
-    """Send AddOffsetsToTxn."""
-    return await made.coordinator.send(
-        "AddOffsetsToTxn",
-        transactional_id=made.name,
-        producer_id=made.producer_id,
-        producer_epoch=made.epoch,
-        group_id=group,
-    )
 
 
 async def _until_marked(broker: Broker, topic: str) -> None:
@@ -56,7 +44,7 @@ async def add_offsets_unknown_id(broker: Broker) -> None:
     """AddOffsetsToTxn of an unknown transactional id gets INVALID_PRODUCER_ID_MAPPING."""
     unknown = await uninitialised(broker)
     unknown.producer_id, unknown.epoch = 4711, 0
-    response = await _add_offsets(unknown, broker.name("group"))
+    response = await unknown.add_group(broker.name("group"))
     response.expect(error_code="INVALID_PRODUCER_ID_MAPPING")
 
 
@@ -65,7 +53,7 @@ async def add_offsets_old_epoch(broker: Broker) -> None:
     """AddOffsetsToTxn with an old epoch gets INVALID_PRODUCER_EPOCH or PRODUCER_FENCED."""
     first = await producer(broker)
     await producer(broker, first.name)
-    (await _add_offsets(first, broker.name("group"))).expect(error_code=FENCED)
+    (await first.add_group(broker.name("group"))).expect(error_code=FENCED)
 
 
 @check("txn/produce-after-end", "KIP-890", needs=NEEDS, since="3.7")
@@ -175,6 +163,59 @@ async def aborted_before(broker: Broker) -> None:
         raise part.failed("aborted_transactions", "none", f"{part['aborted_transactions']}")
 
 
+@check(
+    "isolation/offsets-not-added",
+    "KIP-890",
+    needs={"InitProducerId": 0, "AddOffsetsToTxn": 0, "TxnOffsetCommit": 0},
+    since="3.7",
+)
+async def offsets_not_added(broker: Broker) -> None:
+    """Up to v4 TxnOffsetCommit of a group that is not part of the transaction is refused."""
+    topic = await broker.topic()
+    made = await producer(broker)
+    part = await made.commit_offset(broker.name("group"), topic, 5, add=False)
+    part.expect(error_code=Not("NONE"))
+
+
+@check("txn/produce-other-producer-id", "KIP-890", needs=NEEDS, since="3.7")
+async def produce_other_producer_id(broker: Broker) -> None:
+    """A transactional batch with a producer id that the transactional id does not have is refused."""
+    topic = await broker.topic()
+    made = await producer(broker)
+    (await made.add(topic)).expect(partition_error_code="NONE")
+    other = replace(made, producer_id=made.producer_id + 100_000)
+    (await other.produce(topic, "a")).expect(error_code=Not("NONE"))
+
+
+@check("txn/end-after-init", "KIP-98; TransactionCoordinator.endTransaction", needs=NEEDS)
+async def end_after_init(broker: Broker) -> None:
+    """A commit after InitProducerId gets INVALID_TXN_STATE, though the transaction before was committed."""
+    topic = await broker.topic()
+    made = await producer(broker)
+    (await made.add(topic)).expect(partition_error_code="NONE")
+    (await made.end(commit=True)).expect(error_code="NONE")
+    again = await producer(broker, made.name)
+    (await again.end(commit=True)).expect(error_code="INVALID_TXN_STATE")
+
+
+@check(
+    "txn/describe-ended",
+    "KIP-664; TransactionState",
+    level=SHOULD,
+    needs={**NEEDS, "DescribeTransactions": 0},
+)
+async def describe_ended(broker: Broker) -> None:
+    """DescribeTransactions has CompleteCommit or CompleteAbort after an end, Empty after InitProducerId."""
+    topic = await broker.topic()
+    made = await producer(broker)
+    for commit, state in ((True, "CompleteCommit"), (False, "CompleteAbort")):
+        (await made.add(topic)).expect(partition_error_code="NONE")
+        (await made.end(commit=commit)).expect(error_code="NONE")
+        (await made.end(commit=commit)).expect(error_code="NONE")  # markers are written
+        (await made.describe()).expect(error_code="NONE", transaction_state=state)
+    (await (await producer(broker, made.name)).describe()).expect(transaction_state="Empty")
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     add_unknown_id,
     add_offsets_unknown_id,
@@ -186,4 +227,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     offsets_old_generation,
     time_in_open_transaction,
     aborted_before,
+    offsets_not_added,
+    produce_other_producer_id,
+    end_after_init,
+    describe_ended,
 )

@@ -68,6 +68,8 @@ _JOIN: Final[dict[str, Wrong]] = {
     "group/join-many": replaced("JoinGroup", "leader", Not(""), "another"),
     "group/join-repeated": replaced("JoinGroup", "members", Not([]), _with_ghost),
     "group/lost-while-joining": replaced("JoinGroup", "members", Not([]), _with_ghost),
+    "group/pending-member": error("SyncGroup", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS"),
+    "group/pending-leaves": error("JoinGroup", "UNKNOWN_MEMBER_ID"),
 }
 
 _SYNC: Final[dict[str, Wrong]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.conform.recordings import Wrong, with_fields
-from tests.conform.wrong.changes import fetched, row
+from tests.conform.wrong.changes import fetched, produced, row
 
 ADDED: Final = "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code"
 
@@ -124,4 +124,22 @@ WRONG: Final[dict[str, Wrong]] = {
     "isolation/aborted-before": fetched(
         -1, aborted_transactions=[{"producer_id": 1, "first_offset": 0}]
     ),
+    "txn/abort-nothing": with_fields("EndTxn", 0, {"producer_epoch": 0}),
+    "txn/commit-next": with_fields("EndTxn", -1, {"error_code": "NONE"}),
+    "txn/end-again-otherwise": with_fields("EndTxn", -1, {"error_code": "NONE"}),
+    "txn/abort-fenced": with_fields("EndTxn", 0, {"error_code": "NONE"}),
+    "txn/end-next-epoch": with_fields("EndTxn", 0, {"error_code": "NONE"}),
+    "txn/produce-ended-epoch": produced(-1, error_code="NONE"),
+    "txn/produce-next-epoch": produced(0, error_code="NONE"),
+    "txn/first-sequence": produced(0, error_code="NONE"),
+    "txn/produce-other-producer-id": produced(0, error_code="NONE"),
+    "txn/end-after-init": with_fields("EndTxn", 1, {"error_code": "NONE"}),
+    "txn/describe-ended": with_fields(
+        "DescribeTransactions", 1, {"transaction_states[0].transaction_state": "CompleteCommit"}
+    ),
+    "isolation/offsets-begin": with_fields(
+        "OffsetFetch", -1, {"groups[0].topics[0].partitions[0].committed_offset": 4}
+    ),
+    "isolation/offsets-ended-epoch": row("TxnOffsetCommit", 0, 0, error_code="NONE"),
+    "isolation/offsets-not-added": row("TxnOffsetCommit", 0, 0, error_code="NONE"),
 }
