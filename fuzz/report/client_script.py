@@ -1,6 +1,7 @@
 """A finding of a client as a script of Python's standard library that acts as the client's broker.
 
-It sends the responses of a recorded session, by API and version, and the case instead of one of them.
+It sends the responses of a recorded session, by API and version, and the case instead of one of them, or of
+each further one, if the context of the session repeats it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.contexts.context import Context
+from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.planted import ADDRESS, filled
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.wording import made_of
@@ -47,22 +50,48 @@ def client_script(title: str, sessions: Sequence[Session]) -> str:
     """
     lines = title.splitlines()
     for session in sessions:
-        lines += [f"Answered: {made_of(session.case.recipe)}", f"The client: {session.workload}"]
+        lines += [
+            f"Answered: {made_of(session.case.recipe)}",
+            *_around(context_of(session.case)),
+            f"The client: {session.workload}",
+        ]
     more = "" if len(sessions) == 1 else _EACH
     text = FRAME.read_text("utf-8").replace("ABOUT", wrapped(lines), 1).replace(" MORE", more, 1)
     return text.replace("    SESSIONS\n", "".join(map(_session, sessions)), 1)
 
 
+def _around(context: Context) -> Iterator[str]:
+    """Yield what is unusual about the answers around a case."""
+    if any(turn.ordinal is not None for turn in context.turns):
+        yield "Before it, the client is refused, or given another state, as recorded."
+    if context.repeats:
+        yield "Each further request of its API and version gets the case, too."
+    if context.distorted:
+        yield f"Up to {context.distorted} answers after it have a wrong value, as recorded."
+
+
 def _session(session: Session) -> str:
     api_version = session.case.recipe.seed.key, session.case.recipe.seed.version
+    context = context_of(session.case)
     return (
         "    {\n"
         f'        "asked": {api_version},\n'
+        f'        "after": {_answers_before(context)},\n'
+        f'        "repeats": {context.repeats},\n'
         f'        "delivery": "{session.case.delivery}",\n'
         f'        "case": [\n{_indented(_chunks(session.case))}        ],\n'
-        f'        "valid": {{\n{_indented(_answers(session.recorded))}        }},\n'
+        f'        "valid": {{\n{_indented(_answers(session.recorded, context))}        }},\n'
         "    },\n"
     )
+
+
+def _answers_before(context: Context) -> dict[int, int]:
+    """Return the number of answers that a context changes before the case, by API key."""
+    numbers: dict[int, int] = {}
+    for turn in context.turns:
+        if turn.ordinal is not None:
+            numbers[turn.key] = max(turn.ordinal + 1, numbers.get(turn.key, 0))
+    return numbers
 
 
 def _given(broker: Broker) -> dict[tuple[int, int], list[bytes]]:
@@ -83,10 +112,14 @@ def _given(broker: Broker) -> dict[tuple[int, int], list[bytes]]:
     return responses
 
 
-def _answers(recorded: Sequence[Broker]) -> Iterator[str]:
+def _answers(recorded: Sequence[Broker], context: Context) -> Iterator[str]:
     responses: dict[tuple[int, int], list[bytes]] = {}
     for broker in recorded:
-        responses = {**_given(broker), **responses}
+        given = _given(broker)
+        if context.distorted:  # the last one of an API may be wrong, and would be repeated
+            for api, answers in responses.items():
+                answers += given.get(api, [])[-1:]
+        responses = {**given, **responses}
     for (key, version), answers in sorted(responses.items()):
         yield f"({key}, {version}): ("
         yield f'    "{NAMES[key]} v{version}",'

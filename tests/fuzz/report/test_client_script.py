@@ -14,13 +14,19 @@ import pytest
 
 from barnabas.fuzz.bench_broker.broker import Broker
 from barnabas.fuzz.bench_broker.cluster import Cluster
+from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.offer import narrowed
 from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.seeds import seeds
-from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
+from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed, shape_of
 from barnabas.fuzz.report.client_script import Session, client_script
-from barnabas.specs import decode_frame
-from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
+from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.client import Client
+from barnabas.peers.clients.python import program
+from barnabas.specs import api, decode_frame
+from barnabas.specs.frames import response_body
+from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, METADATA
 from tests.fuzz.observed import request
 
 VERSION = 1
@@ -101,6 +107,104 @@ def test_the_first_answer_is_the_case_and_later_ones_are_valid(tmp_path: Path) -
         lines = said(process)
     assert lines[:2] == [f"ApiVersions v0: {len(versions)} bytes", "Metadata v1: THE CASE"]
     assert lines[-1] == "API key 10 v0: not in the recording; connection closed"
+
+
+def _context_case(key: int, version: int, context: str) -> Case:
+    (seed,) = (seed for seed in seeds([(key, version)]) if shape_of(seed.origin) == context)
+    return case_of(seed.frame, seed)
+
+
+def _recorded_in_context(case: Case, *requests: bytes) -> Broker:
+    seed = case.recipe.seed
+    context = context_of(case)
+    broker = Broker(
+        Cluster("127.0.0.1", 40000),
+        narrowed(seed.key, seed.version),
+        PlantedResponse(case, seed.key, seed.version, repeats=context.repeats),
+        context=context,
+    )
+    for each in requests:
+        broker.answer(each[4:])
+    return broker
+
+
+def test_a_case_that_the_context_repeats_is_sent_each_time(tmp_path: Path) -> None:
+    case = _context_case(METADATA, VERSION, "every-time")
+    metadata = request(METADATA, VERSION, {"topics": None})
+    text = client_script("t", [Session(case, [_recorded_in_context(case, metadata)], "asks")])
+    assert "Each further request" in text
+    with running(text, tmp_path) as (address, process):
+        with connected(address) as sock:
+            for number in range(3):
+                answer = asked(sock, METADATA, VERSION, {"topics": None}, number)
+                assert decode_frame(answer[4:], "response", key=METADATA, version=VERSION)
+        assert said(process) == ["Metadata v1: THE CASE"] * 3
+
+
+def test_a_case_waits_for_the_answers_that_its_context_changes(tmp_path: Path) -> None:
+    case = _context_case(METADATA, VERSION, "leader-moves")
+    body = {"max_wait_ms": 0, "topics": []}
+    fetch = request(FETCH, 4, api(FETCH).request.layout(4).defaults() | body)
+    metadata = request(METADATA, VERSION, {"topics": None})
+    broker = _recorded_in_context(case, metadata, fetch, metadata, metadata)
+    text = client_script("t", [Session(case, [broker], "asks")])
+    with running(text, tmp_path) as (address, process):
+        with connected(address) as sock:
+            for each in (metadata, fetch, metadata, metadata):
+                sock.sendall(each)
+                size = sock.recv(4, socket.MSG_WAITALL)
+                sock.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+        names = [line.partition(":") for line in said(process)]
+    assert [(name, what == " THE CASE") for name, _, what in names] == [
+        ("Metadata v1", False),
+        ("Fetch v4", False),
+        ("Metadata v1", True),
+        ("Metadata v1", False),
+    ]
+
+
+def test_after_wrong_answers_of_the_context_valid_ones_follow(tmp_path: Path) -> None:
+    case = _context_case(METADATA, VERSION, "together")
+    metadata = request(METADATA, VERSION, {"topics": None})
+    wrong = _recorded_in_context(case, *[metadata] * 2)
+    valid = Broker(Cluster("127.0.0.1", 40000), narrowed(METADATA, VERSION))
+    valid.answer(metadata[4:])
+    text = client_script("t", [Session(case, [wrong, valid], "asks")])
+    with running(text, tmp_path) as (address, _), connected(address) as sock:
+        answers = [asked(sock, METADATA, VERSION, {"topics": None}, 1) for _ in range(4)]
+    planted, distorted, *later = answers
+    assert planted != distorted
+    assert later == [planted] * 2  # the case is the valid answer
+
+
+REFUSED = 15
+"""COORDINATOR_NOT_AVAILABLE"""
+JOINS = """
+import sys, kafka
+options = {"group_id": "bench-group", "auto_offset_reset": "earliest", "retry_backoff_ms": 5}
+consumer = kafka.KafkaConsumer("bench", bootstrap_servers=sys.argv[1], consumer_timeout_ms=1500, **options)
+print(sum(1 for _ in consumer), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("context", "repeats"), [("every-time", True), ("", False)])
+def test_a_client_does_upon_the_script_what_it_does_in_the_context(
+    context: str, repeats: bool, tmp_path: Path
+) -> None:
+    installed = Client("kafka-python", "-", lambda: program(Path(sys.executable), "kafka_python"))
+    seed = _context_case(FIND_COORDINATOR, VERSION, context).recipe.seed
+    codec = api(FIND_COORDINATOR).response.codec(VERSION)
+    body = response_body(seed.frame, FIND_COORDINATOR, VERSION)
+    refusal = codec.decode(seed.frame[body:]) | {"error_code": REFUSED}
+    case = case_of(seed.frame[:body] + codec.encode(refusal), seed)
+    case = case._replace(recipe=case.recipe._replace(session="group"))
+    with ClientTarget(installed, limits=Limits(hung_s=60.0), side_by_side=1) as target:
+        text = client_script("t", [Session(case, *target.recorded(case))])
+    with running(text, tmp_path) as (address, process):
+        line = [sys.executable, "-c", JOINS, address]
+        records = int(subprocess.run(line, capture_output=True, check=True).stdout)
+        cases = sum(each.endswith("THE CASE") for each in said(process))
+    assert (records > 0, cases > 1) == (not repeats, repeats)
 
 
 @pytest.mark.parametrize("delivery", ["bytewise", "burst", "half_open"])
