@@ -126,6 +126,8 @@ class Cluster:
 
     Attributes:
         host: The address of its only listener, which each node advertises.
+        topic_id: The topic's id, which changes when it is created again.
+        others: Further topics, which have no records: name -> number of partitions.
         leader: The node that leads all partitions.
         coordinator: The node that coordinates all groups and transactions.
         epochs: The leader epochs of all partitions, one for each Metadata; the last stays.
@@ -134,6 +136,8 @@ class Cluster:
     host: str = "127.0.0.1"
     port: int = 9092
     topic: str = TOPIC
+    topic_id: uuid.UUID = TOPIC_ID
+    others: dict[str, int] = field(default_factory=dict)
     logs: list[Log] = field(default_factory=lambda: [Log() for _ in range(PARTITIONS)])
     groups: dict[str, Group] = field(default_factory=dict)
     leader: int = NODE
@@ -146,8 +150,18 @@ class Cluster:
 
     def log(self, topic: str | uuid.UUID, partition: int) -> Log | None:
         """Return a partition's log; None for an unknown partition."""
-        exists = topic in (self.topic, TOPIC_ID) and 0 <= partition < len(self.logs)
+        exists = topic in (self.topic, self.topic_id) and 0 <= partition < len(self.logs)
         return self.logs[partition] if exists else None
+
+    def partitions(self, name: str | None, topic_id: uuid.UUID) -> tuple[str, uuid.UUID, int]:
+        """Return a topic's name, its id and its number of partitions: 0 if it is unknown."""
+        if name == self.topic or topic_id == self.topic_id:
+            return self.topic, self.topic_id, len(self.logs)
+        for other, count in self.others.items():
+            other_id = uuid.uuid5(TOPIC_ID, other)
+            if name == other or topic_id == other_id:
+                return other, other_id, count
+        return name or "", topic_id, 0
 
     @property
     def nodes(self) -> list[dict[str, Any]]:

@@ -34,6 +34,9 @@ INSTANCE_ID: Final = "instance"
 
 ASSIGNORS: Final = ("range", "sticky", "cooperative-sticky")
 
+SOON_MS: Final = 100
+"""A rebalance timeout: how long the others of a classic group have to join again."""
+
 NEWEST: Final = 3
 """The newest version of the consumer protocol between members."""
 
@@ -71,6 +74,13 @@ def _two_consumers(stage: Stage) -> Steps:
         subscribed_topic_names=["fuzz-other"],
     )
     return {**live, **(yield from _beat_on(stage, first))}
+
+
+def _beside(stage: Stage) -> Steps:
+    """Join a consumer that reads another topic: the case comes from a second one."""
+    live = yield from topic(stage)
+    yield from consume(stage, subscribed_topic_names=["fuzz-other"])
+    return {**live, "group_id": stage.group_id}
 
 
 def _classic_member(stage: Stage, *assignors: str, version: int) -> Step:
@@ -114,6 +124,28 @@ def _replaced(stage: Stage, *, as_older: bool) -> Steps:
     newer = yield from join(stage, **named)
     member_id = older["member_id"] if as_older else newer["member_id"]
     return {**live, **older, "member_id": member_id}
+
+
+def _absent(stage: Stage) -> Steps:
+    """Join with an instance id, and stay away: whoever joins next is answered after the timeout."""
+    live = yield from topic(stage)
+    named: dict[str, Any] = {"group_instance_id": INSTANCE_ID, "rebalance_timeout_ms": SOON_MS}
+    joined = yield from join(stage, **named, protocols=protocols(*ASSIGNORS, version=NEWEST))
+    member = yield from sync(stage, joined, group_instance_id=INSTANCE_ID)
+    return {**live, **member}
+
+
+def _stranger_body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
+    """Return the JoinGroup of a member without an id, or a request of the static member.
+
+    Before version 1 the session timeout, which is at least 6 s, is also the time for others to join again.
+    """
+    if key != keys.JOIN_GROUP:
+        return _static_body(key, version, **changes)
+    if version == 0:
+        return None
+    changes.setdefault("protocols", protocols(*ASSIGNORS, version=1))
+    return body(key, version, member_id="", rebalance_timeout_ms=SOON_MS, **changes)
 
 
 def _static_body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
@@ -160,6 +192,7 @@ def _consuming(name: str, description: str, run: Any, *more: int) -> Session:
 
 TWO_MEMBERS: Final = (
     _consuming("two-consumers", "one of two consumers with different assignors", _two_consumers),
+    _consuming("consumer-beside", "joins a group whose only consumer reads another topic", _beside),
     _consuming(
         "mixed-consumer",
         "a consumer whose group also has a classic member",
@@ -193,4 +226,10 @@ TWO_MEMBERS: Final = (
         partial(_replaced, as_older=False),
         _static_body,
     ),
+    _classic(
+        "static-absent",
+        "joins, in any version, a group whose static member does not join again",
+        _absent,
+        _stranger_body,
+    )._replace(newest_only=False),
 )

@@ -80,6 +80,53 @@ _VERSIONS: Final = (
 )
 
 
+# topics of different sizes: those who read a large one have more partitions each than the others
+_NARROW, _NEXT, _WIDE = "bench-narrow", "bench-next", "bench-wide"
+_SIZES: Final = {_NARROW: 2, _NEXT: 2, _WIDE: 6}
+_READ: Final = (_NARROW, _NARROW, _NEXT, _NEXT, _WIDE, _WIDE)
+"""The topic of each other member: there are more members than a topic has partitions."""
+
+_RANGE_TOPICS: Final = (subscription(1), *(subscription(1, topics=[name]) for name in _READ))
+_STICKY_TOPICS: Final = (
+    subscription(1),
+    *(subscription(1, topics=[name], user_data=_sticky(1, 1)) for name in _READ),
+)
+_COOPERATIVE_TOPICS: Final = (
+    subscription(1, user_data=_cooperative(-1)),
+    *(subscription(1, topics=[name], user_data=_cooperative(1)) for name in _READ),
+)
+
+# the first other member missed a rebalance and claims what others own since; the next one owns a partition
+# of a topic that it reads no more
+_STICKY_CLAIMS: Final = (
+    subscription(1),
+    subscription(1, user_data=_sticky(1, 1, 0, 1)),
+    subscription(1, topics=[_NARROW], user_data=_sticky(1, 2, 0)),
+    subscription(1, user_data=_sticky(1, 2, 1)),
+)
+_COOPERATIVE_CLAIMS: Final = (
+    subscription(1, user_data=_cooperative(-1)),
+    subscription(1, owned_partitions=_owned(0, 1), user_data=_cooperative(1)),
+    subscription(
+        3, topics=[_NARROW], owned_partitions=_owned(0), user_data=_cooperative(2), generation_id=2
+    ),
+    subscription(3, owned_partitions=_owned(1), user_data=_cooperative(2), generation_id=2),
+)
+# both claim the same partitions in one generation
+_STICKY_DOUBLE: Final = (
+    subscription(1),
+    *(subscription(1, user_data=_sticky(1, 1, 0, 1)) for _ in range(2)),
+)
+_COOPERATIVE_DOUBLE: Final = (
+    subscription(1, user_data=_cooperative(-1)),
+    *(subscription(1, owned_partitions=_owned(0, 1), user_data=_cooperative(1)) for _ in range(2)),
+)
+
+
+def _more_topics(cluster: Cluster) -> None:
+    cluster.others = dict(_SIZES)
+
+
 def _joined(protocol: str, first: bytes, *others: bytes) -> Respond:
     """Return a function that makes the member the leader of a group with others."""
 
@@ -108,7 +155,7 @@ def _assigned(given: bytes) -> Respond:
 
 def _group(name: str, workload: str, protocol: str, members: tuple[bytes, ...]) -> Context:
     turns = (Turn(keys.JOIN_GROUP, _joined(protocol, *members), None),)
-    return Context(name, {keys.JOIN_GROUP: 0}, workload, turns=turns)
+    return Context(name, {keys.JOIN_GROUP: 0}, workload, arrange=_more_topics, turns=turns)
 
 
 def _follower(name: str, given: bytes) -> Context:
@@ -124,6 +171,13 @@ CONTEXTS: Final = (
     _group("members-sticky", "sticky", "sticky", _STICKY),
     _group("members-cooperative", "cooperative", "cooperative-sticky", _COOPERATIVE),
     _group("members-versions", "group", "range", _VERSIONS),
+    _group("members-topics", "group", "range", _RANGE_TOPICS),
+    _group("members-topics-sticky", "sticky", "sticky", _STICKY_TOPICS),
+    _group("members-topics-cooperative", "cooperative", "cooperative-sticky", _COOPERATIVE_TOPICS),
+    _group("members-claims-sticky", "sticky", "sticky", _STICKY_CLAIMS),
+    _group("members-claims-cooperative", "cooperative", "cooperative-sticky", _COOPERATIVE_CLAIMS),
+    _group("members-double-sticky", "sticky", "sticky", _STICKY_DOUBLE),
+    _group("members-double-cooperative", "cooperative", "cooperative-sticky", _COOPERATIVE_DOUBLE),
     _follower("follower", assignment(1, user_data=b"")),
     _follower("follower-user-data", assignment(3, user_data=_sticky(1, 1, 0))),
     _follower("follower-newer", assignment(_NEWER, _LATER_FIELDS)),

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from barnabas.fuzz.bench_broker.cluster import TOPIC_ID, Cluster, Group
+from barnabas.fuzz.bench_broker.cluster import Cluster, Group
 from barnabas.fuzz.bench_broker.responses.request import Request, topic_key, topic_reference
 
 
@@ -52,7 +52,7 @@ def _committed(
 ) -> list[dict[str, Any]]:
     if requested is None:
         indexes = sorted(index for _, index in group.committed)
-        topic_names = {"name": cluster.topic, "topic_id": TOPIC_ID}
+        topic_names = {"name": cluster.topic, "topic_id": cluster.topic_id}
         requested = [{**topic_names, "partition_indexes": indexes}] if indexes else []
     topics = []
     for topic in requested:
@@ -73,4 +73,4 @@ def _committed(
 
 
 def _name(cluster: Cluster, topic: str | uuid.UUID) -> str:
-    return cluster.topic if topic == TOPIC_ID else str(topic)
+    return cluster.topic if topic == cluster.topic_id else str(topic)

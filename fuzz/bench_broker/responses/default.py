@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.bench_broker.cluster import TOPIC_ID, Cluster
+from barnabas.fuzz.bench_broker.cluster import Cluster
 from barnabas.fuzz.bench_broker.responses.metadata import allowed
 from barnabas.fuzz.bench_broker.responses.request import Request
 from barnabas.specs.keys import DESCRIBE_QUORUM
@@ -86,7 +86,7 @@ def _value(node: Node, name: str, request_values: Mapping[str, Any], cluster: Cl
             default = cluster.host if name == "host" else _TEXTS.get(name, cluster.topic)
             return repeated if isinstance(repeated, str) else default
         case "uuid":
-            return repeated if isinstance(repeated, uuid.UUID) else TOPIC_ID
+            return repeated if isinstance(repeated, uuid.UUID) else cluster.topic_id
         case "bytes" | "records":
             return repeated if isinstance(repeated, bytes) else b""
         case "bool" | "float64":

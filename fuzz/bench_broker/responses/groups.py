@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.fuzz.bench_broker.cluster import TOPIC_ID, Cluster, Group
+from barnabas.fuzz.bench_broker.cluster import Cluster, Group
 from barnabas.fuzz.bench_broker.responses.request import Request
 
 _ILLEGAL_GENERATION: Final = 22
@@ -90,6 +90,6 @@ def group_heartbeat(cluster: Cluster, request: Request) -> dict[str, Any]:
     if epoch == 0:
         group.member = member
         group.generation += 1
-        everything = {"topic_id": TOPIC_ID, "partitions": list(range(len(cluster.logs)))}
+        everything = {"topic_id": cluster.topic_id, "partitions": list(range(len(cluster.logs)))}
         answer["assignment"] = {"topic_partitions": [everything]}
     return {**answer, "member_epoch": group.generation}

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.fuzz.bench_broker.cluster import CLUSTER_ID, NODE, TOPIC_ID, Cluster
+from barnabas.fuzz.bench_broker.cluster import CLUSTER_ID, EPOCH, NODE, Cluster
 from barnabas.fuzz.bench_broker.responses.request import (
     UNKNOWN_TOPIC_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
@@ -18,7 +18,9 @@ def metadata(cluster: Cluster, request: Request) -> dict[str, Any]:
     """Return all topics, or the requested ones."""
     requested = request.body["topics"]
     everything = requested is None or (request.version == 0 and not requested)
-    topics = [{"name": cluster.topic}] if everything else requested
+    topics = (
+        [{"name": name} for name in (cluster.topic, *cluster.others)] if everything else requested
+    )
     return {
         "brokers": cluster.nodes,
         "cluster_id": CLUSTER_ID,
@@ -35,13 +37,14 @@ def allowed(request: Request, wish: str) -> int:
 
 def _topic(cluster: Cluster, requested: Mapping[str, Any], request: Request) -> dict[str, Any]:
     name, topic_id = requested.get("name"), requested.get("topic_id", uuid.UUID(int=0))
-    if name != cluster.topic and topic_id != TOPIC_ID:
+    known_name, known_id, partitions = cluster.partitions(name, topic_id)
+    if not partitions:
         error = UNKNOWN_TOPIC_OR_PARTITION if name is not None else UNKNOWN_TOPIC_ID
         return {"error_code": error, "name": name, "topic_id": topic_id}
-    epoch = cluster.next_epoch()
+    epoch = cluster.next_epoch() if known_name == cluster.topic else EPOCH
     return {
-        "name": cluster.topic,
-        "topic_id": TOPIC_ID,
+        "name": known_name,
+        "topic_id": known_id,
         "topic_authorized_operations": allowed(request, "include_topic_authorized_operations"),
         "partitions": [
             {
@@ -51,7 +54,7 @@ def _topic(cluster: Cluster, requested: Mapping[str, Any], request: Request) -> 
                 "replica_nodes": [cluster.leader],
                 "isr_nodes": [cluster.leader],
             }
-            for i in range(len(cluster.logs))
+            for i in range(partitions)
         ],
     }
 

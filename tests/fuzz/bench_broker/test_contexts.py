@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import uuid
 from typing import Any
 
 import pytest
@@ -150,6 +151,53 @@ def test_members_have_subscriptions_that_can_be_read(name: str) -> None:
     assert len(versions) > 1
 
 
+def _subscriptions(context: str) -> list[dict[str, Any]]:
+    """Return the subscriptions of all members but the first, with the owned partitions of both assignors."""
+    seed = seed_of(BY_NAME[context], keys.JOIN_GROUP, 9)
+    body = decode_frame(seed.frame, "response", key=keys.JOIN_GROUP, version=9).body
+    subscriptions = []
+    for member in body["members"][1:]:
+        (version,) = struct.unpack_from(">h", member["metadata"])
+        values = (
+            message("ConsumerProtocolSubscription").codec(version).decode(member["metadata"][2:])
+        )
+        owned, generation = values.get("owned_partitions", []), values.get("generation_id", -1)
+        if "sticky" in context and "cooperative" not in context:
+            user_data = message("StickyAssignorUserData").codec(1).decode(values["user_data"])
+            owned, generation = user_data["previous_assignment"], user_data["generation"]
+        partitions = {(row["topic"], number) for row in owned for number in row["partitions"]}
+        subscriptions.append({**values, "owned": partitions, "generation": generation})
+    return subscriptions
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative"])
+def test_members_claim_what_others_own_in_another_generation_or_in_the_same(assignor: str) -> None:
+    stale, dropped, owner = _subscriptions(f"members-claims-{assignor}")
+    assert stale["owned"] == dropped["owned"] | owner["owned"]
+    assert dropped["generation"] == owner["generation"] > stale["generation"]
+    assert dropped["owned"]
+    assert TOPIC not in dropped["topics"]
+    first, second = _subscriptions(f"members-double-{assignor}")
+    assert first["owned"] == second["owned"] != set()
+    assert first["generation"] == second["generation"]
+
+
+@pytest.mark.parametrize(
+    "context", ["members-topics", "members-topics-sticky", "members-topics-cooperative"]
+)
+def test_the_leader_finds_the_topics_that_only_others_read(context: str) -> None:
+    names = {name for values in _subscriptions(context) for name in values["topics"]}
+    wanted = {"topics": [{"name": name, "topic_id": uuid.UUID(int=0)} for name in sorted(names)]}
+    body, _ = ask(Broker(context=BY_NAME[context]), keys.METADATA, 12, wanted)
+    assert {topic["name"]: topic["error_code"] for topic in body["topics"]} == dict.fromkeys(
+        names, 0
+    )
+    assert len({topic["topic_id"] for topic in body["topics"]}) == len(names)
+    by_id = {"topics": [{"name": None, "topic_id": body["topics"][0]["topic_id"]}]}
+    again, _ = ask(Broker(context=BY_NAME[context]), keys.METADATA, 12, by_id)
+    assert again["topics"] == body["topics"][:1]
+
+
 def test_a_follower_gets_the_assignment_of_another_leader() -> None:
     broker = Broker(context=BY_NAME["follower"])
     joined, _ = ask(broker, keys.JOIN_GROUP, 7, JOIN)
@@ -194,6 +242,43 @@ def test_an_epoch_goes_back_once() -> None:
             epochs.append(body["topics"][0]["partitions"][0]["leader_epoch"])
         ask(broker, keys.FETCH, FETCH_VERSION, FETCH)
     assert epochs == [5, 5, 3, 6]
+
+
+TOPICS: dict[str, Any] = {"topics": [{"name": TOPIC, "topic_id": uuid.UUID(int=0)}]}
+
+
+def _topics(broker: Broker, count: int) -> list[dict[str, Any]]:
+    """Return the topic of each of so many Metadata responses."""
+    return [ask(broker, keys.METADATA, 12, TOPICS)[0]["topics"][0] for _ in range(count)]
+
+
+def test_each_response_names_another_leader_in_the_next_epoch() -> None:
+    topics = _topics(Broker(context=BY_NAME["leader-moves-on"]), 4)
+    leaders = [
+        (one["partitions"][0]["leader_id"], one["partitions"][0]["leader_epoch"]) for one in topics
+    ]
+    assert leaders == [(0, 0), (1, 1), (0, 2), (1, 3)]
+
+
+def test_a_topic_that_is_created_again_is_read_by_its_newest_id() -> None:
+    broker = Broker(context=BY_NAME["topic-recreated"])
+    topics = _topics(broker, 4)
+    assert len({one["topic_id"] for one in topics}) == 4
+    assert len({len(one["partitions"]) for one in topics}) == 2
+    partition = {"partition": 0, "fetch_offset": 0}
+    codes = []
+    for topic_id in (topics[-1]["topic_id"], topics[0]["topic_id"]):
+        topic = {"topic_id": topic_id, "partitions": [partition]}
+        for _ in range(4):  # the first ones are refused
+            fetched, _ = ask(broker, keys.FETCH, 13, {**FETCH, "topics": [topic]})
+        codes.append(partition_of(fetched)["error_code"])
+    assert codes == [0, 100]
+
+
+def test_one_response_lacks_what_an_older_version_lacks() -> None:
+    topics = _topics(Broker(context=BY_NAME["older-answer"]), 3)
+    assert [one["topic_id"].int == 0 for one in topics] == [False, True, False]
+    assert [one["partitions"][0]["leader_epoch"] for one in topics] == [0, 1, 2]
 
 
 def test_another_node_coordinates_the_group() -> None:

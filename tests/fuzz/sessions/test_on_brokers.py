@@ -56,6 +56,7 @@ CLASSIC = (
     "downgraded",
     "static-older",
     "static-newer",
+    "static-absent",
     "unjoined",
     "left",
 )

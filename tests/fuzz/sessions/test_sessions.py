@@ -12,7 +12,7 @@ from barnabas.fuzz.sessions.bodies import MEMBER_ID
 from barnabas.fuzz.sessions.live_values import LIVE
 from barnabas.fuzz.sessions.members import JOINED
 from barnabas.fuzz.sessions.partial_sessions import apis_of, without
-from barnabas.fuzz.sessions.registry import SESSIONS, named
+from barnabas.fuzz.sessions.registry import SESSIONS, named, seeds
 from barnabas.fuzz.sessions.session import TOPIC, Request, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.specs.keys import JOIN_GROUP, METADATA
 from barnabas.specs.registry import NAMES, api
@@ -108,6 +108,18 @@ def drive(session: Session, answers: Mapping[str, Mapping[str, Any]]) -> tuple[l
     """The APIs that it asks, each answered by name, and what it knows in the end."""
     found, values = driven(session.run(Stage({}, 3)), lambda ask: answers[NAMES[ask.key]])
     return [NAMES[ask.key] for ask in found], values
+
+
+def test_a_stranger_joins_a_group_in_any_version_with_a_timeout_that_ends_soon() -> None:
+    session = named("static-absent")
+    assert session is not None
+    assert session.body(JOIN_GROUP, 0) is None
+    for version in range(1, api(JOIN_GROUP).versions[1] + 1):
+        body = session.body(JOIN_GROUP, version)
+        assert body is not None
+        assert (body["member_id"], body["rebalance_timeout_ms"]) == ("", 100)
+    offered = {seed.version for seed in seeds(None, [session]) if seed.key == JOIN_GROUP}
+    assert offered == set(range(1, api(JOIN_GROUP).versions[1] + 1))
 
 
 def test_what_is_left_out_is_not_asked_and_the_others_are() -> None:
