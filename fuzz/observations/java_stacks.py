@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.observations.helper_frames import FRAMES, naming_frames
+from barnabas.fuzz.observations.helper_frames import FRAMES, naming_frames, own_frame
 
 ENDS_ITSELF: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
 """Messages of a JVM or a broker that ends itself."""
@@ -70,8 +70,19 @@ def exceptions_in(entry: str) -> tuple[JavaException, ...]:
             exceptions.append((matched[1], message, []))
     return tuple(
         JavaException(name, message, naming_frames([*_distinct(frames)]))
-        for name, message, frames in exceptions
+        for name, message, frames in _continued(exceptions)
     )
+
+
+def _continued(
+    exceptions: Sequence[tuple[str, str, list[str]]],
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield exceptions. An entry may be cut off: a cause of helpers alone goes on as what it caused."""
+    before: list[str] = []
+    for name, message, frames in exceptions:
+        only_helpers = not own_frame([*filter(None, frames)])
+        before = [*frames, *before] if only_helpers else frames
+        yield name, message, before
 
 
 def _distinct(frames: Sequence[str]) -> Iterator[str]:

@@ -76,9 +76,17 @@ REFUSING: Final = frozenset(
 )
 """Classes that reject bytes that are no request."""
 
+HANDLED: Final = {
+    ("java.lang.IllegalArgumentException", "org.apache.kafka.server.share.SharePartitionKey.getInstance"):
+        "KafkaApis logs it, and tells the client INVALID_REQUEST",
+}  # fmt: skip
+"""Class and innermost frame -> why it is allowed, though it is logged with its stack."""
+
 
 def allowed(chain: tuple[JavaException, ...]) -> bool:
     """Return whether an exception and its causes (the outermost first) are allowed for bad input."""
+    if chain and chain[-1].signature[:2] in HANDLED:
+        return True
     refused = False
     for exception in chain:
         if exception.name in REFUSING:

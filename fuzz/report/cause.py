@@ -65,6 +65,8 @@ _MISTAKE: Final = re.compile(
 _ERROR: Final = re.compile(
     r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
 )
+_REASON: Final = re.compile(r"(?<=can't be read): .*")
+"""Why this project's decoder can't read what a broker serves, which differs for one mistake of the broker."""
 _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
 """The labels that follow these replace a missing stack."""
 
@@ -155,7 +157,7 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
     if error:
         labelled = not _NO_MORE.isdisjoint(behaviour)  # the labels stand for a missing stack
         return Cause(error, "", oracle, message if labelled else "")
-    errors = behaviour[ERROR_AT.get(oracle, slice(1))]
+    errors = (_REASON.sub("", error) for error in behaviour[ERROR_AT.get(oracle, slice(1))])
     return Cause(", ".join(filter(None, errors)), "", oracle)
 
 
@@ -319,5 +321,5 @@ def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
 
 
 def _symptom_of_response(finding: Finding) -> tuple[str, ...]:
-    """Return the API and the path of UNKNOWN_SERVER_ERROR; () for other findings."""
-    return finding.behaviour[:2] if finding.oracle == "server_error" else ()
+    """Return the API and the path of UNKNOWN_SERVER_ERROR, or the API and "closed"; () for other findings."""
+    return finding.behaviour[:2] if finding.oracle in ("server_error", "closing") else ()

@@ -29,6 +29,17 @@ def test_frames_that_a_cause_shares_with_its_exception_are_its_own_too() -> None
     )
 
 
+def test_a_cause_of_helpers_alone_in_an_entry_that_is_cut_off_has_the_frames_of_what_it_caused() -> (
+    None
+):
+    cut_off = CAUSED.rpartition("\n")[0]
+    assert exceptions_in(cut_off)[1].frames == (
+        f"{UTILS}.fill",
+        "kafka.Batch.readNext",
+        "kafka.Validator.validate",
+    )
+
+
 def test_digits_of_classes_stay() -> None:
     log = (
         "[x] ERROR a - b\njava.lang.Error: no\n"

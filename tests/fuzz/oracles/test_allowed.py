@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from barnabas.fuzz.observations.java_stacks import exceptions_in
-from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSING
+from barnabas.fuzz.oracles.allowed import CLASSES, HANDLED, IN_PARSING, PREFIXES, REFUSING
 from tests.fuzz.oracles.judging import ANSWER, NPE, judged, of_broker
 
 HEAD: Final = (
@@ -72,3 +72,10 @@ def test_what_readers_throw_passes_as_the_cause_of_a_refusal_alone(name: str) ->
 def test_numbers_of_lambdas_and_lines_do_not_tell_stacks_apart() -> None:
     other = NPE.replace("$2", "$17").replace("133", "140")
     assert exceptions_in(NPE)[-1].signature == exceptions_in(other)[-1].signature
+
+
+def test_what_is_logged_and_told_to_the_client_is_allowed_there_only() -> None:
+    for name, frame in HANDLED:
+        for place, allowed in ((frame, True), ("kafka.server.KafkaApis.other", False)):
+            entry = f"{HEAD}\n{name}: no\n\tat {place}(A.java:1){FRAMES}"
+            assert bool(judged("logged", of_broker(replies=(ANSWER,), log=(entry,)))) is not allowed

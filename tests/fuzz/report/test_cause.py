@@ -168,6 +168,20 @@ def test_an_error_code_without_a_stack_is_of_the_cause_that_has_one() -> None:
     assert [finding.name for finding in second.findings] == ["d"]
 
 
+def test_a_batch_that_can_t_be_read_is_one_cause_whatever_our_decoder_says() -> None:
+    said = "it can't be read: # bytes announced", "it can't be read: unknown header flags set"
+    causes = {cause("silent", ("Produce", reason, "bit_flips unpacked")) for reason in said}
+    assert causes == {Cause("it can't be read", "", "silent")}
+
+
+def test_a_closed_connection_without_a_stack_is_of_the_cause_that_has_one() -> None:
+    closed = replace(
+        FINDING, oracle="closing", behaviour=("CreateAcls", "closed", *FINDING.behaviour)
+    )
+    (group,) = groups([closed, replace(closed, name="b", behaviour=("CreateAcls", "closed"))])
+    assert group.cause.frame == "kafka.A.read"
+
+
 def test_errors_that_helpers_raise_are_one_group_with_their_caller() -> None:
     stream = "org.apache.kafka.common.utils.ChunkedBytesStream.fill"
     errors = ("java.io.IOException", "java.util.zip.ZipException", "java.io.EOFException")
