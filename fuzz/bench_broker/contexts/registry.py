@@ -21,4 +21,9 @@ _BY_NAME: Final = {context.name: context for context in CONTEXTS}
 
 def context_of(case: Case) -> Context:
     """Return the context of a case's session, which the origin of its seed names."""
-    return _BY_NAME.get(shape_of(case.recipe.seed.origin), NO_CONTEXT)
+    return context_at(case.recipe.seed.origin)
+
+
+def context_at(origin: str) -> Context:
+    """Return the context that the origin of a seed names."""
+    return _BY_NAME.get(shape_of(origin), NO_CONTEXT)

@@ -32,6 +32,12 @@ def _marker(producer: int, offset: int, kind: str) -> Part:
     return Part((marker,), is_transactional=True, is_control=True, producer_id=producer)
 
 
+def _markers(producer: int, offset: int, *kinds: str) -> Part:
+    """Return a control batch with several records, where brokers write one."""
+    parts = [_marker(producer, offset + number, kind) for number, kind in enumerate(kinds)]
+    return parts[0]._replace(records=tuple(record for part in parts for record in part.records))
+
+
 class TransactionLog(NamedTuple):
     """A partition with transactions.
 
@@ -67,6 +73,14 @@ _OF_UNKNOWN: Final = (
     *(_marker(_UNKNOWN, 0, "ABORT"), Part(some_records(1, 2)), _marker(_UNKNOWN, 3, "COMMIT")),
     *(_sent(_A, 4, 2), _marker(_A, 6, "COMMIT"), _marker(_B, 7, "ABORT")),
 )
+# the first transaction began before the offset from which the consumer reads, so it is not listed
+_RESUMED: Final = (
+    *(_marker(_A, 0, "ABORT"), _sent(_B, 1, 2), _marker(_B, 3, "ABORT"), Part(some_records(4, 2))),
+)
+_SEVERAL_MARKERS: Final = (
+    *(_sent(_A, 0, 2), _markers(_A, 2, "ABORT", "ABORT"), _sent(_B, 4, 2)),
+    *(_markers(_B, 6, "KRAFT_VERSION", "ABORT"), Part(some_records(8, 2))),
+)
 
 LOGS: Final = (
     TransactionLog("aborted", _ONE_AFTER_ANOTHER, ((_A, 0), (_B, 4)), (7, 8)),
@@ -75,6 +89,10 @@ LOGS: Final = (
     ),
     TransactionLog("aborted-nested", _NESTED, ((_B, 2), (_A, 0)), (8, 9)),
     TransactionLog("aborted-twice", _TWICE, ((_A, 0), (_A, 6)), (3, 4)),
+    # not Apache Kafka, but Redpanda lists the latest transactions first
+    TransactionLog("aborted-latest-first", _TWICE, ((_A, 6), (_A, 0)), (3, 4)),
+    TransactionLog("aborted-resumed", _RESUMED, ((_B, 1),), (4, 5)),
+    TransactionLog("aborted-markers", _SEVERAL_MARKERS, ((_A, 0), (_B, 4)), (8, 9), real=False),
     TransactionLog(
         "aborted-unknown", _OF_UNKNOWN, ((_UNKNOWN, 0), (_B, 5)), (1, 2, 4, 5), real=False
     ),

@@ -104,8 +104,7 @@ def read_committed(partition: dict[str, Any]) -> tuple[int, ...]:
         while pending and pending[0][0] <= batch.last_offset:
             aborting.add(pending.pop(0)[1])
         if batch.is_control:
-            (marker,) = batch.records()
-            if control_type(marker) == "ABORT":
+            if "ABORT" in map(control_type, batch.records()):
                 aborting.discard(batch.producer_id)
         elif not (batch.is_transactional and batch.producer_id in aborting):
             offsets += [record.offset for record in batch.records()]
