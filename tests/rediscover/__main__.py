@@ -12,14 +12,15 @@ from rich.console import Console
 
 from barnabas.fuzz.errors import CannotRun
 from barnabas.trouble import Trouble
-from tests.rediscover.pairs import PAIRS, groups
-from tests.rediscover.scoring import CASES, Score, score
+from tests.rediscover.pairs import ALL, groups
+from tests.rediscover.scoring import CASES, SECONDS, Score, score
 
 EXAMPLES = """\
 examples:
   python -m tests.rediscover                         all of them
   python -m tests.rediscover kafka-13149             one
   python -m tests.rediscover --db-folder found       keep the databases of findings
+  python -m tests.rediscover --seconds 1800          on a busy machine
 """
 
 
@@ -33,13 +34,16 @@ def main() -> int:
     )
     parser.add_argument("pairs", nargs="*", help="names of pairs; all of them if none is given")
     parser.add_argument("--cases", type=int, default=CASES, help=f"within so many ({CASES:,})")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help=f"within so many a campaign ({SECONDS:.0f})"
+    )
     parser.add_argument("--db-folder", type=Path, help="keep findings there")
     asked = parser.parse_args()
-    names = [pair.name for pair in PAIRS]
+    names = [pair.name for pair in ALL]
     unknown = [name for name in asked.pairs if name not in names]
     if unknown:
         parser.error(f"there is no pair {unknown[0]}; there are: {', '.join(names)}")
-    wanted = tuple(pair for pair in PAIRS if not asked.pairs or pair.name in asked.pairs)
+    wanted = tuple(pair for pair in ALL if not asked.pairs or pair.name in asked.pairs)
 
     progress = Console(stderr=True, highlight=False)
     scores: list[Score] = []
@@ -49,7 +53,11 @@ def main() -> int:
         for pairs in groups(wanted).values():
             try:
                 scores += score(
-                    pairs, folder, asked.cases, lambda line: progress.print(line, markup=False)
+                    pairs,
+                    folder,
+                    asked.cases,
+                    lambda line: progress.print(line, markup=False),
+                    asked.seconds,
                 )
             except (CannotRun, Trouble) as problem:
                 scores += [Score(pair, reason=str(problem)) for pair in pairs]

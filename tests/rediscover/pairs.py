@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from barnabas.fuzz.cases.observation import SPINS
 from barnabas.fuzz.database.findings import Finding
-from barnabas.specs.keys import METADATA
+from barnabas.specs.keys import JOIN_GROUP, METADATA
 
 
 class Pair(NamedTuple):
@@ -58,13 +59,44 @@ def _memory(*words: str) -> Callable[[Finding], bool]:
     return lambda finding: _says(finding, "OutOfMemoryError", *words)
 
 
-def _dies(*words: str, without: str = "") -> Callable[[Finding], bool]:
-    """The process dies, and says these words; without: not these."""
+def _dies(*words: str, without: tuple[str, ...] = ()) -> Callable[[Finding], bool]:
+    """Match findings in which the process dies with all of these words, and none of those in `without`."""
     return lambda finding: (
         finding.observation.death is not None
         and _says(finding, *words)
-        and not (without and _says(finding, without))
+        and not any(_says(finding, word) for word in without)
     )
+
+
+def _has(*words: str) -> Callable[[Finding], bool]:
+    """Match findings whose evidence has all of these words."""
+    return lambda finding: _says(finding, *words)
+
+
+def _by(oracle: str) -> Callable[[Finding], bool]:
+    """Match findings of an oracle."""
+    return lambda finding: finding.oracle == oracle
+
+
+def _hangs(key: int) -> Callable[[Finding], bool]:
+    """Match findings in which the client computes without end at a response of this API."""
+    return lambda finding: (
+        finding.oracle == "client-hung"
+        and finding.recipe.seed.key == key
+        and bool(dict(finding.observation.facts).get(SPINS))
+    )
+
+
+def _answers(*words: bytes) -> Callable[[Finding], bool]:
+    """Match findings in which the broker's responses have all of these bytes."""
+    return lambda finding: all(word in b"".join(finding.observation.replies) for word in words)
+
+
+_FRANZ_CONTEXT: Final = ("trackAbortedPID", "tryRestickyStales")
+"""Functions in which franz-go panics in the pairs of `CONTEXT`."""
+
+_CONSUMERS: Final = "?group.coordinator.rebalance.protocols=classic,consumer"
+"""The setting with which Kafka 3.7 and 3.8 offer the consumer group protocol."""
 
 
 # fmt: off
@@ -83,14 +115,43 @@ PAIRS: Final[tuple[Pair, ...]] = (
     Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
          "kafka-python#3019", lambda finding: True),
     Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
-         "release notes of 1.21.4", _dies(without="ensureLen")),
+         "release notes of 1.21.4", _dies(without=("ensureLen", *_FRANZ_CONTEXT))),
     Pair("franz-record-count", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
          "release notes of 1.21.4", _dies("ensureLen")),
     Pair("sarama-compact-string", "clients", "client:sarama@1.46.1", "client:sarama@1.46.2",
          "Sarama#2658", _dies("panic")),
 )
 # fmt: on
-"""All of them."""
+"""Bugs that one malformed field shows."""
+
+# fmt: off
+CONTEXT: Final[tuple[Pair, ...]] = (
+    Pair("franz-aborted-order", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _by("client-wrong-data")),
+    Pair("franz-abort-marker", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "franz-go#1348, 83131561", _dies("trackAbortedPID")),
+    Pair("franz-stale-claim", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _dies("tryRestickyStales")),
+    Pair("franz-topic-id", "clients", "client:franz-go@1.19.5", "client:franz-go@1.20.0",
+         "release notes of 1.20.0", _dies("removeCursor")),
+    Pair("platformatic-abort-marker", "clients", "client:platformatic-kafka@2.11.0",
+         "client:platformatic-kafka@2.12.0", "platformatic/kafka#391",
+         _has("Cannot set properties of undefined")),
+    Pair("librdkafka-topic-id", "clients", "client:confluent-kafka@2.8.0",
+         "client:confluent-kafka@2.10.0", "librdkafka#4778", _dies("metadata_cache")),
+    Pair("librdkafka-sticky-loop", "clients", "client:confluent-kafka@2.6.0",
+         "client:confluent-kafka@2.6.1", "librdkafka#4783", _hangs(JOIN_GROUP)),
+    Pair("kafka-14422", "brokers", "apache:3.3.1", "apache:3.3.2", "KAFKA-14422",
+         _has("non-default groupInstanceId")),
+    Pair("kafka-16930", "brokers", f"apache:3.7.2{_CONSUMERS}", f"apache:3.8.0{_CONSUMERS}",
+         "KAFKA-16930", _answers(b"MemberAssignment.targetPartitions")),
+    Pair("kafka-17525", "brokers", "apache:3.9.1", "apache:4.0.0", "KAFKA-17525",
+         _has("NumberFormatException")),
+)
+# fmt: on
+"""Bugs that need a context: aborted transactions, members with partitions, ids that change, settings."""
+
+ALL: Final = (*PAIRS, *CONTEXT)
 
 
 def groups(pairs: tuple[Pair, ...]) -> dict[tuple[str, str, str], list[Pair]]:

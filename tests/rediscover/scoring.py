@@ -23,6 +23,9 @@ from tests.rediscover.pairs import Pair
 CASES: Final = 20_000
 """Within which a pair must be found."""
 
+SECONDS: Final = 600.0
+"""Within which a pair must be found on an idle machine."""
+
 ATTEMPTS: Final = 3
 """In which a finding must fire again on the old release, and in which it may not on the fixed one."""
 
@@ -71,13 +74,19 @@ class Trial:
 
 
 def score(
-    pairs: Sequence[Pair], folder: Path, cases: int, say: Callable[[str], None]
+    pairs: Sequence[Pair],
+    folder: Path,
+    cases: int,
+    say: Callable[[str], None],
+    seconds: float = SECONDS,
 ) -> list[Score]:
     """Run a campaign against the release that has the bugs of these pairs, until all are found.
 
+    It ends after this many cases or seconds, preparation included.
+
     Raises barnabas.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
     """
-    first = pairs[0]
+    first, end = pairs[0], time.monotonic() + seconds
     read = read_campaign(Path(first.campaign), {"target": first.old, "budget": {"cases": cases}})
     scores = {pair.name: Score(pair) for pair in pairs}
     with ExitStack() as stack:
@@ -93,7 +102,7 @@ def score(
         trial = Trial(old, found.oracles, fixed_target)
         database = folder / f"{first.old.replace(':', '-').replace('/', '-')}.fuzz.db"
         findings = stack.enter_context(Findings(database, write=True))
-        _campaign(read, found, trial, findings, scores, say)
+        _campaign(read, found, trial, findings, scores, say, end)
     return list(scores.values())
 
 
@@ -104,6 +113,7 @@ def _campaign(
     findings: Findings,
     scores: Mapping[str, Score],
     say: Callable[[str], None],
+    end: float,
 ) -> None:
     kept = findings.campaign(read.name, trial.old.name, found.settings, time.time())
     began, begun_at = time.monotonic(), kept.done
@@ -112,7 +122,9 @@ def _campaign(
         return run_range(trial.old, found.maker(energies), found.oracles, numbers)
 
     last = read.campaign.budget.cases or CASES
-    over = lambda: all(one.scored for one in scores.values())  # noqa: E731
+    over = lambda: (  # noqa: E731
+        time.monotonic() > end or all(one.scored for one in scores.values())
+    )
     for event in run(run_round, kept, read.campaign.round, last, over):
         if not isinstance(event, Batch):
             continue
