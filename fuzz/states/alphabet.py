@@ -80,6 +80,7 @@ class Alphabet(NamedTuple):
         table: The allowed steps.
         closes: The name of the input that releases what a broker keeps only few of.
         at_least: The oldest versions that the broker must offer, of APIs in `needs`.
+        describes: The name of the input whose output describes the broker's state.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Alphabet(NamedTuple):
     table: Table
     closes: str = ""
     at_least: Mapping[int, int] = {}
+    describes: str = ""
 
     @property
     def input_names(self) -> list[str]:

@@ -105,4 +105,5 @@ CLASSIC_GROUP: Final = Alphabet(
         ),
     ),
     CLASSIC_MEMBER,
+    describes="DescribeGroups",
 )

@@ -88,4 +88,5 @@ CONSUMER_GROUP: Final = Alphabet(
         ),
     ),
     CONSUMER_MEMBER,
+    describes="ConsumerGroupDescribe",
 )

@@ -66,32 +66,49 @@ def _never(machine: Machine) -> Iterator[Deviation]:
                 yield Deviation(f"{machine.broker}: {name}: {output}", (*access, name))
 
 
-def _not_allowed(alphabet: Alphabet, machine: Machine) -> Iterator[Deviation]:
-    """Yield accepted steps that the table does not have.
+def captions(alphabet: Alphabet, machine: Machine) -> list[list[str]]:
+    """Return lines that describe each state: its states in the table, and what the broker describes."""
+    names: dict[int, list[str]] = {}
+    for number, member in _walked(alphabet, machine):
+        names.setdefault(number, []).append(member)
+    lines = [[" or ".join(names[number])] for number in range(len(machine.access))]
+    for steps, caption in zip(machine.steps, lines, strict=True):
+        if alphabet.describes in steps:
+            output = steps[alphabet.describes].output.removeprefix(f"{NONE}, ")
+            caption += output.split("; ")
+    return lines
 
-    An error changes nothing: the broker refused.
+
+def _walked(alphabet: Alphabet, machine: Machine) -> dict[tuple[int, str], InputPath]:
+    """Return the pairs of the machine's and the table's states that occur together, with shortest paths.
+
+    An error that the table lacks changes nothing: the broker refused.
     """
-    deviations: dict[tuple[str, str], Deviation] = {}
     table = alphabet.table
 
-    def behind(state: tuple[int, str], path: InputPath) -> Iterator[tuple[str, tuple[int, str]]]:
+    def following(state: tuple[int, str], _: InputPath) -> Iterator[tuple[str, tuple[int, str]]]:
         number, member = state
         for given_input in alphabet.inputs:
-            output, following = machine.steps[number][given_input.name]
-            answer = _error(output)
-            after = table.step(member, given_input.event, answer) if given_input.event else member
-            if after is None and answer == NONE:
-                deviations.setdefault(
-                    (member, given_input.name),
-                    Deviation(
-                        f"{machine.broker}: {given_input.name} in state {member} is accepted",
-                        (*path, given_input.name),
-                    ),
-                )
-            yield given_input.name, (following, after or member)
+            output, after = machine.steps[number][given_input.name]
+            step = given_input.event and table.step(member, given_input.event, _error(output))
+            yield given_input.name, (after, step or member)
 
-    walk((0, table.states[0][0]), behind)
-    yield from deviations.values()
+    return walk((0, table.states[0][0]), following)
+
+
+def _not_allowed(alphabet: Alphabet, machine: Machine) -> Iterator[Deviation]:
+    """Yield accepted steps that the table does not have."""
+    reported: set[tuple[str, str]] = set()
+    for (number, member), path in _walked(alphabet, machine).items():
+        for given_input in alphabet.inputs:
+            name, event = given_input.name, given_input.event
+            accepted = _error(machine.steps[number][name].output) == NONE
+            if not event or not accepted or alphabet.table.step(member, event, NONE) is not None:
+                continue
+            if (member, name) not in reported:
+                reported.add((member, name))
+                description = f"{machine.broker}: {name} in state {member} is accepted"
+                yield Deviation(description, (*path, name))
 
 
 def the_same(output: str) -> str:

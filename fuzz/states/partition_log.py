@@ -23,6 +23,7 @@ from barnabas.specs.records import read
 WITH_TOPIC_NAMES: Final = 12
 """The newest Produce with topic names."""
 _LATEST: Final = -1
+_EARLIEST: Final = "ListOffsets, earliest"
 _WHOLE_BATCH: Final = 1
 """A limit of bytes that is smaller than any batch: the first batch is returned whole (KIP-74)."""
 
@@ -187,7 +188,8 @@ LOG: Final = Alphabet(
         _list_offsets("ListOffsets, latest", _LATEST, shown=_end_is_known)._replace(
             sent_before=_BEGINNING
         ),
-        _list_offsets("ListOffsets, earliest", -2, shown=_start)._replace(sent_before=_BEGINNING),
+        _list_offsets(_EARLIEST, -2, shown=_start)._replace(sent_before=_BEGINNING),
     ),
     PARTITION_LOG,
+    describes=_EARLIEST,
 )

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.states.machine import Machine
+from barnabas.specs.groups import NONE
 
-RADIUS: Final = 18
-COLUMN: Final = 260
-"""Pixels between states whose shortest paths differ by an input."""
-ROW: Final = 130
-MARGIN: Final = 70
-LINE: Final = 12
-"""Pixels of a line of a label."""
-LABEL_AT: Final = 0.36
-"""The share of an edge before its label."""
-MOST: Final = 3
-"""Inputs that a label names; the tooltip has all."""
+LINE: Final = 14
+"""Pixels of a line of text."""
+CHARACTER: Final = 6
+"""Pixels of a character, rounded up."""
+PADDING: Final = 8
+GAP: Final = 28
+"""Pixels between boxes of a column."""
+CHANNEL: Final = 110
+"""Pixels between columns, for the edges."""
+MARGIN: Final = 40
 
 _STYLE: Final = """
 svg { font: 10px sans-serif; color: #222; background: #fff }
-circle, path { fill: none; stroke: currentColor }
-path { opacity: .5 }
-text { fill: currentColor; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px }
-@media (prefers-color-scheme: dark) {
-  svg { color: #ddd; background: #1b1b1b }
-  text { stroke: #1b1b1b }
-}
+rect { fill: #fff; stroke: currentColor }
+path { fill: none; stroke: currentColor; opacity: .35 }
+path.back { stroke-dasharray: 4 3 }
+text { fill: currentColor }
+.name { font-weight: bold }
+g:hover > rect { stroke-width: 2 }
+@media (prefers-color-scheme: dark) { svg { color: #ddd; background: #1b1b1b } rect { fill: #1b1b1b } }
 """
 
 
@@ -43,6 +42,31 @@ class Row(NamedTuple):
     next: int
 
 
+class Box(NamedTuple):
+    """A state in a picture.
+
+    Attributes:
+        caption: The state's name; the first line is bold.
+        steps: The inputs that lead to other states.
+    """
+
+    state: int
+    x: int
+    y: int
+    width: int
+    caption: tuple[str, ...]
+    steps: tuple[Row, ...]
+
+    @property
+    def height(self) -> int:
+        """Return the height in pixels."""
+        return _height(len(self.caption) + len(self.steps))
+
+    def line(self, number: int) -> int:
+        """Return the baseline of a line of text; captions come first."""
+        return self.y + PADDING // 2 + LINE * (number + 1) - 3
+
+
 def rows(machine: Machine) -> Iterator[Row]:
     """Yield the rows of a machine's table."""
     for state, (access, steps) in enumerate(zip(machine.access, machine.steps, strict=True)):
@@ -50,95 +74,117 @@ def rows(machine: Machine) -> Iterator[Row]:
             yield Row(state, ", ".join(access) or "(initial)", name, output, following)
 
 
-def svg(machine: Machine, title: str) -> str:
+def svg(machine: Machine, title: str, captions: Sequence[Sequence[str]] = ()) -> str:
     """Return a picture of a machine.
 
-    States are in columns by the length of their shortest paths. An edge is labelled with the inputs that
-    lead from a state to another one; tooltips have the outputs, and the inputs that change nothing.
+    States are boxes, in columns by the length of their shortest paths. A box has the state's caption and the
+    inputs that lead to other states; tooltips have the shortest path and the inputs that change nothing. If
+    the pointer is on a box, the edges from and to it stand out.
+
+    Args:
+        machine: The machine.
+        title: The title.
+        captions: Lines that describe each state, by its number.
     """
-    places = _places(machine)
-    width = max(x for x, _ in places) + MARGIN + COLUMN // 2
-    height = max(y for _, y in places) + MARGIN
-    edges = "".join(_edges(machine, places))
-    states = "".join(
-        f'<g><title>{escape(_stays(machine, state))}</title><circle cx="{x}" cy="{y}" r="{RADIUS}"/>'
-        f'<text x="{x}" y="{y + 4}">{state}</text></g>'
-        for state, (x, y) in enumerate(places)
+    boxes = _boxes(machine, captions)
+    width = max(box.x + box.width for box in boxes) + MARGIN + CHANNEL // 2
+    height = max(box.y + box.height for box in boxes) + MARGIN
+    hover = "".join(
+        f"svg:has(#s{box.state}:hover) :is(.f{box.state}, .t{box.state}) "
+        "{ opacity: 1; stroke-width: 2px }\n"
+        for box in boxes
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}">'
-        f"<style>{_STYLE}</style><defs><marker id='to' viewBox='0 0 8 8' refX='8' refY='4' "
+        f"<style>{_STYLE}{hover}</style><defs><marker id='to' viewBox='0 0 8 8' refX='8' refY='4' "
         "markerWidth='7' markerHeight='7' orient='auto'><path d='M0 0L8 4L0 8z' "
-        "style='fill:currentColor'/></marker></defs>"
-        f'<text x="{width // 2}" y="20">{escape(title)}</text>{edges}{states}</svg>\n'
+        "style='fill:currentColor;opacity:1'/></marker></defs>"
+        f'<text class="name" x="{MARGIN}" y="20">{escape(title)}</text>'
+        f"{''.join(_edges(boxes))}{''.join(_box(machine, box) for box in boxes)}</svg>\n"
     )
 
 
-def _places(machine: Machine) -> list[tuple[int, int]]:
-    """Return the center of each state."""
-    columns: dict[int, int] = {}
-    places = []
-    for access in machine.access:
-        depth = len(access)
-        number = columns[depth] = columns.get(depth, -1) + 1
-        stagger = ROW // 2 if depth % 2 else 0  # so that edges do not run through states
-        places.append((MARGIN + COLUMN * depth, MARGIN + ROW * number + stagger))
-    return places
+def label(step: Row) -> str:
+    """Return the text of a step: its input, its output if it is an error or has more, and the next state."""
+    output = "" if step.output == NONE else f": {step.output.removeprefix(f'{NONE}, ')}"
+    return f"{step.input}{output} → {step.next}"
 
 
-def _edges(machine: Machine, places: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Yield the edges between different states."""
-    for state, steps in enumerate(machine.steps):
-        by_next: dict[int, list[str]] = {}
-        for name, (output, following) in steps.items():
-            if following != state:
-                by_next.setdefault(following, []).append(f"{name}: {output}")
-        for following, labels in by_next.items():
-            yield _edge(places[state], places[following], labels)
+def _height(lines: int) -> int:
+    return lines * LINE + PADDING
 
 
-def _edge(start: tuple[int, int], end: tuple[int, int], labels: Sequence[str]) -> str:
-    """Return a curved edge with its label; edges in both directions bend to different sides."""
-    (x0, y0), (x1, y1) = start, end
-    length = math.hypot(x1 - x0, y1 - y0)
-    bend = 26 + length / 12
-    normal_x, normal_y = -(y1 - y0) / length, (x1 - x0) / length
-    mid_x, mid_y = (x0 + x1) / 2 - normal_x * bend, (y0 + y1) / 2 - normal_y * bend
-    from_x, from_y = _rim(x0, y0, mid_x, mid_y)
-    to_x, to_y = _rim(x1, y1, mid_x, mid_y)
-    names = [label.rpartition(": ")[0] for label in labels]
-    lines = (
-        names if len(names) <= MOST else [*names[: MOST - 1], f"and {len(names) - MOST + 1} more"]
+def _boxes(machine: Machine, captions: Sequence[Sequence[str]]) -> list[Box]:
+    """Return the boxes, a column for each length of shortest paths; none overlaps another one."""
+    steps: dict[int, list[Row]] = {state: [] for state in range(len(machine.access))}
+    for step in rows(machine):
+        if step.next != step.state:
+            steps[step.state].append(step)
+    columns: dict[int, list[int]] = {}
+    for state, access in enumerate(machine.access):
+        columns.setdefault(len(access), []).append(state)
+    boxes, x = [], MARGIN
+    for depth in sorted(columns):
+        texts = {}
+        for state in columns[depth]:
+            first, *others = (*(captions[state] if captions else ()), "")
+            texts[state] = (f"{state}  {first}".rstrip(), *filter(None, others))
+        width = CHARACTER * max(
+            len(text)
+            for state, lines in texts.items()
+            for text in (*lines, *map(label, steps[state]))
+        )
+        y = MARGIN
+        for state, lines in texts.items():
+            box = Box(state, x, y, width + 2 * PADDING, lines, tuple(steps[state]))
+            boxes.append(box)
+            y += box.height + GAP
+        x += width + 2 * PADDING + CHANNEL
+    return sorted(boxes)
+
+
+def _edges(boxes: Sequence[Box]) -> Iterator[str]:
+    """Yield an edge for each step to another state, from the step's line to a point of its own."""
+    steps = [
+        (box, box.line(len(box.caption) + number) - 4, boxes[step.next])
+        for box in boxes
+        for number, step in enumerate(box.steps)
+    ]
+    for target in boxes:
+        arriving = sorted(
+            ((start, y) for start, y, end in steps if end is target),
+            key=lambda each: (each[0].x, each[1]),
+        )
+        for number, (start, y) in enumerate(arriving, 1):
+            yield _edge(start, y, target, target.y + target.height * number // (len(arriving) + 1))
+
+
+def _edge(start: Box, y: int, end: Box, end_y: int) -> str:
+    """Return an edge: to later columns it leaves on the right and arrives on the left, else the other way."""
+    forward, back = start.x < end.x, start.x > end.x
+    x0 = start.x if back else start.x + start.width
+    x1 = end.x if forward else end.x + end.width
+    bend = CHANNEL * 2 // 3
+    x0_bend, x1_bend = x0 + (-bend if back else bend), x1 + (-bend if forward else bend)
+    return (
+        f'<path class="f{start.state} t{end.state}{" back" if back else ""}" '
+        f'd="M{x0} {y}C{x0_bend} {y} {x1_bend} {end_y} {x1} {end_y}" marker-end="url(#to)"/>'
     )
-    at_x, at_y = _on_curve((from_x, from_y), (mid_x, mid_y), (to_x, to_y))
-    text = "".join(
-        f'<text x="{at_x:.0f}" y="{at_y + LINE * (number - (len(lines) - 1) / 2):.0f}">{escape(line)}</text>'
+
+
+def _box(machine: Machine, box: Box) -> str:
+    lines = [*box.caption, *map(label, box.steps)]
+    texts = "".join(
+        f'<text class="{"" if number else "name"}" x="{box.x + PADDING}" y="{box.line(number)}">'
+        f"{escape(line)}</text>"
         for number, line in enumerate(lines)
     )
     return (
-        f"<g><title>{escape(chr(10).join(labels))}</title>"
-        f'<path d="M{from_x:.0f} {from_y:.0f}Q{mid_x:.0f} {mid_y:.0f} {to_x:.0f} {to_y:.0f}" '
-        f'marker-end="url(#to)"/>{text}</g>'
+        f'<g id="s{box.state}"><title>{escape(_stays(machine, box.state))}</title>'
+        f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="4"/>'
+        f"{texts}</g>"
     )
-
-
-def _on_curve(
-    start: tuple[float, float], control: tuple[float, float], end: tuple[float, float]
-) -> tuple[float, float]:
-    """Return a point on a quadratic curve, nearer its start: labels of both directions then lie apart."""
-    shares = (1 - LABEL_AT) ** 2, 2 * LABEL_AT * (1 - LABEL_AT), LABEL_AT**2
-    x, y = (
-        sum(share * at for share, at in zip(shares, axis, strict=True))
-        for axis in zip(start, control, end, strict=True)
-    )
-    return x, y
-
-
-def _rim(x: float, y: float, toward_x: float, toward_y: float) -> tuple[float, float]:
-    """Return the point on a state's circle toward another point."""
-    length = math.hypot(toward_x - x, toward_y - y) or 1
-    return x + (toward_x - x) * RADIUS / length, y + (toward_y - y) * RADIUS / length
 
 
 def _stays(machine: Machine, state: int) -> str:

@@ -175,4 +175,5 @@ TRANSACTION: Final = Alphabet(
         DESCRIBE,
     ),
     TRANSACTIONAL_PRODUCER,
+    describes=DESCRIBE.name,
 )

@@ -95,4 +95,5 @@ TRANSACTION_V2: Final = Alphabet(
     ),
     TABLE,
     at_least=VERSIONS,
+    describes=DESCRIBE.name,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.fuzz.states.alphabet import Answer, Input, Memory
@@ -41,7 +41,12 @@ def input_of(alone: Input, event: str, client: str) -> Input:
     )
 
 
-def of_both(inputs: Iterable[Input], events: Mapping[str, str]) -> tuple[Input, ...]:
+def of_one(alone: Input) -> Input:
+    """Return an input that does not depend on the client, sent with the first one's memory."""
+    return input_of(alone, alone.event, CLIENTS[0])._replace(name=alone.name)
+
+
+def of_both(inputs: Sequence[Input], events: Mapping[str, str]) -> tuple[Input, ...]:
     """Return the inputs of both clients, of those with an event in the table of two.
 
     events: the events, one of `pairs`, by the input's name.

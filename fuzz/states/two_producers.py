@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.fuzz.states.alphabet import Alphabet, Memory
-from barnabas.fuzz.states.transaction import TRANSACTION, begins
+from barnabas.fuzz.states.transaction import DESCRIBE, TRANSACTION, begins
 from barnabas.fuzz.states.transaction_v2 import TRANSACTION_V2
-from barnabas.fuzz.states.two_clients import begins_with, of_both
+from barnabas.fuzz.states.two_clients import begins_with, of_both, of_one
 from barnabas.specs.groups import TWO_PRODUCERS
 from barnabas.specs.groups.pairs import ENTERS, SENDS
 
@@ -32,7 +32,7 @@ def _two(name: str, description: str, alone: Alphabet, events: Mapping[str, str]
         name=name,
         description=description,
         begins=begins_with(_producer),
-        inputs=of_both(alone.inputs, events),
+        inputs=(*of_both(alone.inputs, events), of_one(DESCRIBE)),
         table=TWO_PRODUCERS,
     )
 

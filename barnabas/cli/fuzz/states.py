@@ -57,7 +57,7 @@ def _study(study: Study, options: StatesOptions, output: Output) -> int:
     """Learn an alphabet, print the result, and return the number of problems. Raises CannotRun."""
     machines, wrong = ([], []) if study.missing else _learned(study, options, output)
     if options.pictures is not None:
-        _draw(study.alphabet.name, machines, options.pictures)
+        _draw(study, machines, options.pictures)
     if options.as_json:
         output.raw(json_text(_document(study, machines, wrong)))
     elif study.missing:
@@ -70,13 +70,14 @@ def _study(study: Study, options: StatesOptions, output: Output) -> int:
     return len(wrong)
 
 
-def _draw(alphabet: str, machines: Sequence[Machine], folder: Path) -> None:
+def _draw(study: Study, machines: Sequence[Machine], folder: Path) -> None:
     """Write a picture of each machine. Raises Trouble."""
     with os_errors(f"can't write to {folder}", COULD_NOT_RUN):
         folder.mkdir(parents=True, exist_ok=True)
         for machine in machines:
-            name = re.sub(r"[^\w.]+", "-", f"{alphabet} {machine.broker}")
-            picture = svg(machine, f"{alphabet} of {machine.broker}")
+            name = re.sub(r"[^\w.]+", "-", f"{study.alphabet.name} {machine.broker}")
+            title = f"{study.alphabet.name} of {machine.broker}"
+            picture = svg(machine, title, study.captions(machine))
             (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 

@@ -20,6 +20,7 @@ from barnabas.fuzz.states.clients.conversation import ClientConversation
 from barnabas.fuzz.states.conversation import Conversation, InputAlphabet, Learnable
 from barnabas.fuzz.states.deviations import (
     Deviation,
+    captions,
     deviations_of,
     disabled_apis,
     doubtful_inputs,
@@ -58,6 +59,7 @@ class Study(NamedTuple):
         doubted: Returns walks that confirm a learned machine.
         word: Returns the part of an output that is compared.
         switched_off: Returns the APIs that are offered but never served.
+        captions: Returns lines that describe each state of a machine, by its number; none if there are none.
         missing: The APIs that the alphabet needs and that are not offered; then nothing is learned.
     """
 
@@ -70,6 +72,7 @@ class Study(NamedTuple):
     length: int
     word: Callable[[str], str]
     switched_off: Callable[[Machine], Sequence[str]]
+    captions: Callable[[Machine], Sequence[Sequence[str]]]
     missing: Sequence[str] = ()
 
 
@@ -130,6 +133,7 @@ def _study_of_brokers(
         BROKERS_LENGTH,
         the_same,
         partial(disabled_apis, alphabet),
+        partial(captions, alphabet),
         missing,
     )
 
@@ -159,6 +163,7 @@ def _of_clients(
             CLIENTS_LENGTH,
             word,
             switched_off=lambda machine: (),
+            captions=lambda machine: (),
         )
 
 

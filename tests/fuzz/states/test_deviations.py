@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
-from barnabas.fuzz.states.deviations import Deviation, deviations_of, differences_of
+from barnabas.fuzz.states.deviations import Deviation, captions, deviations_of, differences_of
 from barnabas.fuzz.states.machine import Machine, Step
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.specs.groups import NONE, OTHER, Table
@@ -63,6 +63,17 @@ def test_what_is_wrong_is_told_with_the_way_there(
     machine: Machine, expected: list[Deviation]
 ) -> None:
     assert list(deviations_of(ALPHABET, machine)) == expected
+
+
+def test_states_are_described_by_the_table_and_by_the_broker() -> None:
+    describing = ALPHABET._replace(describes="look")
+    machine = lamp(on={"look": Step("NONE, bright; warm", 1)})
+    assert captions(describing, machine) == [["off", NONE], ["on", "bright", "warm"]]
+    assert captions(ALPHABET, machine) == [["off"], ["on"]]
+
+
+def test_a_state_that_is_two_states_of_the_table_has_both_names() -> None:
+    assert captions(ALPHABET, lamp(on={"burn": Step(NONE, 0)})) == [["off or on"], ["on"]]
 
 
 def test_a_difference_is_told_once_and_what_is_behind_it_is_not() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import permutations
 
 from barnabas.fuzz.states.deviations import by_cause, differences_of
 from barnabas.fuzz.states.machine import Machine, Step
@@ -19,28 +20,57 @@ LAMP = Machine(
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def texts(picture: str) -> list[str | None]:
+    return [text.text for text in ET.fromstring(picture).iter(f"{SVG}text")]
+
+
 def test_a_picture_has_the_states_and_what_leads_from_one_to_another() -> None:
-    root = ET.fromstring(svg(LAMP, "lamp of a <lamp>"))
-    assert len(root.findall(f".//{SVG}circle")) == 2
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert texts == ["lamp of a <lamp>", "light", "burn", "burn", "0", "1"]
-    tooltips = [title.text for title in root.iter(f"{SVG}title")]
-    assert tooltips == [
-        "light: NONE\nburn: NONE",
-        "burn: NONE",
+    picture = svg(LAMP, "lamp of a <lamp>", [["OFF", "cold"], ["ON"]])
+    assert texts(picture) == [
+        "lamp of a <lamp>",
+        "0  OFF",
+        "cold",
+        "light → 1",
+        "burn → 1",
+        "1  ON",
+        "burn → 0",
+    ]
+    root = ET.fromstring(picture)
+    assert [title.text for title in root.iter(f"{SVG}title")] == [
         "0: initial state\nlook: NONE, off",
         "1: light\nlight: NONE\nlook: NONE, on",
     ]
-    assert svg(LAMP, "t") == svg(LAMP, "t")
+    edges = [path.get("class") for path in root.findall(f"{SVG}path")]
+    assert edges == ["f1 t0 back", "f0 t1", "f0 t1"]
+    assert picture == svg(LAMP, "lamp of a <lamp>", [["OFF", "cold"], ["ON"]])
 
 
-def test_a_long_label_names_some_inputs_and_counts_the_others() -> None:
-    steps = {f"input {number}": Step("NONE", 1) for number in range(5)}
-    machine = Machine(
-        "m", ((), ("input 0",)), (steps, dict.fromkeys(steps, Step("NONE", 1))), True, 0
-    )
-    texts = [text.text for text in ET.fromstring(svg(machine, "")).iter(f"{SVG}text")]
-    assert texts[1:4] == ["input 0", "input 1", "and 3 more"]
+def test_a_picture_without_captions_numbers_the_states() -> None:
+    assert texts(svg(LAMP, "t"))[1] == "0"
+    assert texts(svg(LAMP, "t"))[4] == "1"
+
+
+def test_no_state_of_a_picture_covers_another_one_or_is_outside() -> None:
+    """A state leads to each other one, with labels of different lengths."""
+    number = 12
+    steps = [
+        {f"{'input ' * (state % 4)}{to}": Step("REFUSED", to) for to in range(number)}
+        for state in range(number)
+    ]
+    paths = tuple(("step",) * (state % 3) for state in range(number))
+    root = ET.fromstring(svg(Machine("m", paths, tuple(steps), True, 0), "many"))
+    boxes = [
+        [int(rect.get(name, "")) for name in ("x", "y", "width", "height")]
+        for rect in root.iter(f"{SVG}rect")
+    ]
+    assert len(boxes) == number
+    for x, y, width, height in boxes:
+        assert x + width <= int(root.get("width", ""))
+        assert y + height <= int(root.get("height", ""))
+    for (x, y, width, height), (left, top, _, __) in permutations(boxes, 2):
+        assert not (x <= left < x + width and y <= top < y + height)
+    ends = [path.get("d", "").split()[-2:] for path in root.findall(f"{SVG}path")]
+    assert len({tuple(end) for end in ends}) == len(ends) == number * (number - 1)
 
 
 def test_a_table_has_a_row_for_each_input_of_each_state() -> None:

@@ -28,10 +28,10 @@ STATES = {
     "classic-group": 7,
     "consumer-group": 5,
     "fetch-session": 2,
-    "two-members": 5,
-    "two-producers": 17,
+    "two-members": 20,
+    "two-producers": 16,
     "transaction-v2": 9,
-    "two-producers-v2": 9,
+    "two-producers-v2": 17,
     "partition-log": 5,
 }
 """As they were found. That of transactions (v1) takes a minute."""
