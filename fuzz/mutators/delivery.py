@@ -5,12 +5,14 @@ The message itself stays unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from barnabas.fuzz.bench_broker.contexts.registry import context_at
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.messages import kept
-from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.mutators.mutator import Mutated, whole
 from barnabas.specs import keys
 from barnabas.specs.registry import api
 
@@ -66,6 +68,16 @@ def burst(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 def bytewise(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Send a message with one byte per write."""
     return Mutated((message.framed,), "byte by byte", "bytewise")
+
+
+def judged(message: FieldMap) -> Sequence[Part]:
+    """Return the frame as a whole, if it is known what a client makes of the valid message."""
+    return () if context_at(message.seed.origin).visible is None else whole(message)
+
+
+def unchanged(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
+    """Send a message once: the context of its session is the case."""
+    return Mutated((message.framed,), "as it is")
 
 
 def half_open(message: FieldMap, part: Part, dice: SeededRandom) -> Mutated:

@@ -8,6 +8,8 @@ import zlib
 import crc32c
 import pytest
 
+from barnabas.fuzz.bench_broker.contexts.registry import context_at
+from barnabas.fuzz.bench_broker.seeds import seeds as valid_responses
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.sources import generated
@@ -27,7 +29,7 @@ OFFERED = {
     keys.DESCRIBE_TOPIC_PARTITIONS: (0, 0),
 }
 
-DELIVERY = {"repetition", "bursts", "disorder", "bytewise", "half_open"}
+DELIVERY = {"repetition", "bursts", "disorder", "bytewise", "half_open", "unchanged"}
 """They leave the message as it is."""
 
 LEFT = "unchanged"
@@ -38,6 +40,9 @@ LEFT = "unchanged"
 def charts() -> tuple[FieldMap, ...]:
     seeds: list[Seed] = generated("t", OFFERED, "request", each=2)
     seeds += generated("t", OFFERED, "response", each=2)
+    seeds += [
+        seed for seed in valid_responses([(keys.FETCH, 4)]) if context_at(seed.origin).visible
+    ]
     return tuple(map_of(seed) for seed in seeds)
 
 
@@ -72,7 +77,10 @@ def test_it_changes_something_says_what_and_is_bounded_and_deterministic(mutator
         frame, (chunks, detail, delivery) = chart.seed.frame, made
         whole = len(frame).to_bytes(4) + frame
         where = (chart.seed.origin, part, detail)
-        assert chunks != (whole,) or (mutator.name in DELIVERY and delivery != "whole"), where
+        same = mutator.name == "unchanged"
+        assert (chunks == (whole,)) is same or (mutator.name in DELIVERY and delivery != "whole"), (
+            where
+        )
         assert len(chunks) == 1 or mutator.name in DELIVERY, where
         assert 0 < len(detail) < 300, where
         assert detail.isprintable(), where
