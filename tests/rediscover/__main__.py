@@ -73,7 +73,8 @@ def table(scores: Sequence[Score]) -> list[str]:
     ]
     for one in scores:
         pair = one.pair
-        releases = f"{pair.old} → {pair.fixed.rpartition('@')[2].rpartition(':')[2]}"
+        fixed = pair.fixed.partition("?")[0].rpartition("@")[2].rpartition(":")[2]
+        releases = f"{pair.old.partition('?')[0]} → {fixed}"
         at = f"{one.found_at:,}" if one.scored else one.reason or f"not in {one.ran:,}"
         lines.append(
             f"| {pair.name} | {releases} | {pair.source} | {at} | {one.oracle} | {one.also} |"
