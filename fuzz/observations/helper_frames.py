@@ -33,8 +33,11 @@ _HELPERS: Final = re.compile(
     r"|\S*sarama\.\(\*(?:real|flexible)\w*Decoder\)\.|\S*sarama\.(?:decode|versionedDecode)$"
     r"|\S*kafka-go(?:/protocol)?\.\(\*(?:decoder|pageBuffer|pageRef|messageSetReader)\)\."
     r"|\S*kafka-go\.(?:read|peek|discard)\w+$"
-    # librdkafka: its portability layer, and the reader of buffers
-    r"|rd_(?!kafka_)\w+$|rd_kafka_(?:buf|assert|crash)\w*$"
+    # librdkafka: its portability layer, the reader of buffers, and what begins, ends and compares objects
+    r"|(?:rd_(?!kafka_)|Py_|thrd_)\w+$"
+    r"|rd_kafka_(?:assert|broker_(?:op|serve|update)|bufq?|crash|mk|op|q|share_ack_batch|thread|toppar|"
+    r"topic_partition|Uuid)(?:_\w+)?\d?$"
+    r"|rd_kafka_\w+_(?:cmp|copy|destroy|find|free|new)(?:\d\w*)?$"
     # Python: types and frames of the protocol, iterators of records, codecs
     r"|(?:aio)?kafka/protocol/\S+\.py:|<codegen:\w+>:"
     r"|(?:aio)?kafka/(?:record/(?:default_records|legacy_records|memory_records|util)|codec|util)\.py:"

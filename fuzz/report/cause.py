@@ -51,6 +51,9 @@ PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified
 READING: Final = "an error of reading"
 """The error of a cause that lets all errors out that its helpers raise for malformed bytes."""
 
+CRASH: Final = "a crash"
+"""The error of a cause in C: one function that trusts a response dies of several signals and assertions."""
+
 _LETS_OUT: Final = frozenset(
     ("client-raised", "closing", "logged", "server_error", "traceback", "unanswered")
 )
@@ -65,6 +68,9 @@ _MISTAKE: Final = re.compile(
 _ERROR: Final = re.compile(
     r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
 )
+_ALLOCATORS: Final = frozenset(("rd_calloc", "rd_malloc", "rd_realloc"))
+"""Functions of librdkafka that assert that there was memory."""
+_FUNCTION_IN_C: Final = re.compile(r"\w+")
 _REASON: Final = re.compile(r"(?<=can't be read): .*")
 """Why this project's decoder can't read what a broker serves, which differs for one mistake of the broker."""
 _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
@@ -151,7 +157,8 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
     if _lets_out(oracle, error, frames):
         return Cause(READING, frame, "", "" if frame else message)
     if frame:
-        return Cause(error, frame, "")
+        crashes = oracle == "client-died" and _FUNCTION_IN_C.fullmatch(frame) is not None
+        return Cause(CRASH if crashes else error, frame, "")
     if frames:
         return Cause(error, frames[0], "", message)
     if error:
@@ -299,13 +306,14 @@ def _loops(findings: Iterable[Finding]) -> dict[str, str]:
 
 def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
     """Move findings without a frame to the most frequent cause with a frame and the same symptom."""
-    for symptom in (_symptom_of_hang, _symptom_of_response):
+    symptoms = (_symptom_of_hang, _symptom_of_response, _symptom_of_allocation, _symptom_of_crash)
+    for symptom in symptoms:
         framed: dict[tuple[str, ...], Counter[Cause]] = {}
         for root_cause, members in by_cause.items():
-            for finding in members if root_cause.frame else ():
+            for finding in () if _is_unnamed(root_cause) else members:
                 framed.setdefault(symptom(finding), Counter())[root_cause] += finding.cases
         framed.pop((), None)
-        for root_cause in [known for known in by_cause if not known.frame]:
+        for root_cause in filter(_is_unnamed, list(by_cause)):
             without = by_cause.pop(root_cause)
             for finding in without:
                 counts = framed.get(symptom(finding))
@@ -323,3 +331,22 @@ def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
 def _symptom_of_response(finding: Finding) -> tuple[str, ...]:
     """Return the API and the path of UNKNOWN_SERVER_ERROR, or the API and "closed"; () for other findings."""
     return finding.behaviour[:2] if finding.oracle in ("server_error", "closing") else ()
+
+
+def _is_unnamed(root_cause: Cause) -> bool:
+    """Return whether no function of the program's own is known."""
+    return not root_cause.frame or is_helper(root_cause.frame)
+
+
+def _symptom_of_allocation(finding: Finding) -> tuple[str, ...]:
+    """Return the API whose response makes a client allocate too much, or fail to; () for other findings."""
+    allocates = finding.oracle == "client-memory" or not _ALLOCATORS.isdisjoint(finding.behaviour)
+    return recipe_labels(finding.recipe)[:1] if allocates else ()
+
+
+def _symptom_of_crash(finding: Finding) -> tuple[str, ...]:
+    """Return what was changed when a client crashed; () for other findings.
+
+    A corrupt heap shows anywhere, and a stack may break off.
+    """
+    return (message_of(finding.recipe),) if finding.oracle == "client-died" else ()

@@ -9,9 +9,17 @@ from barnabas.captures.kafka.wording import shorten
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
+from barnabas.fuzz.mutators.delivery import UNCHANGED
 from barnabas.fuzz.mutators.registry import MUTATORS_BY_NAME
 from barnabas.fuzz.oracles.costly import FOR_SECONDS
-from barnabas.fuzz.report.cause import READING, Cause, Group, cause_of, error_and_frames
+from barnabas.fuzz.report.cause import (
+    CRASH,
+    READING,
+    Cause,
+    Group,
+    cause_of,
+    error_and_frames,
+)
 from barnabas.specs.registry import NAMES
 
 WHAT: Final = 160
@@ -68,7 +76,19 @@ def heading(group: Group) -> str:
         more = f" and {len(errors) - LISTED} more" if len(errors) > LISTED else ""
         subject = _subject(root_cause, first)
         return f"{subject} lets out {', '.join(errors[:LISTED])}{more}{message}"
-    return f"{_happens(root_cause, first)}{message}"
+    return f"{_happens(_as_raised(root_cause, _typical(group)), first)}{message}"
+
+
+def _typical(group: Group) -> Finding:
+    """Return the first finding with the most frequent error of its group."""
+    return next(
+        (
+            finding
+            for finding in group.findings
+            if error_and_frames(finding.oracle, finding.behaviour)[0] in group.errors[:1]
+        ),
+        group.findings[0],
+    )
 
 
 def _of_symptom(root_cause: Cause) -> str:
@@ -80,7 +100,7 @@ def _of_symptom(root_cause: Cause) -> str:
 
 def _as_raised(root_cause: Cause, finding: Finding) -> Cause:
     """Return the cause with the finding's own error."""
-    if root_cause.error != READING:
+    if root_cause.error not in (READING, CRASH):
         return root_cause
     return root_cause._replace(error=error_and_frames(finding.oracle, finding.behaviour)[0])
 
@@ -105,10 +125,11 @@ def upon(recipe: Recipe) -> str:
     """
     seed = recipe.seed
     message = f"{NAMES.get(seed.key, seed.key)} v{seed.version} {seed.direction}"
-    if not recipe.changes:
+    changes = [change for change in recipe.changes if change.mutator != UNCHANGED]
+    if not changes:
         return f"a well-formed {message}"
-    more = f" and {len(recipe.changes) - 1} more" if len(recipe.changes) > 1 else ""
-    return f"{_done(recipe.changes[-1])}{more} in {_a(message)}"
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return f"{_done(changes[-1])}{more} in {_a(message)}"
 
 
 def _done(change: Change) -> str:

@@ -9,7 +9,15 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.report.cause import READING, Cause, cause, count_unshrunk, groups, representative
+from barnabas.fuzz.report.cause import (
+    CRASH,
+    READING,
+    Cause,
+    cause,
+    count_unshrunk,
+    groups,
+    representative,
+)
 from barnabas.fuzz.report.title import heading, title, upon
 
 READ = ("kafka.A.read", "kafka.B.handle")
@@ -39,7 +47,7 @@ def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...
 @pytest.mark.parametrize(
     ("oracle", "behaviour", "expected"),
     [
-        ("client-died", ("assertion: p", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
+        ("client-died", ("assertion: p", "rd_kafka_fetch"), (CRASH, "rd_kafka_fetch", "")),
         ("client-raised", ("struct.error", "a/record.py:read"), (READING, "a/record.py:read", "")),
         ("client-raised", ("TypeError", "a/record.py:read"), (READING, "a/record.py:read", "")),
         ("client-raised", ("TypeError", "a.py:<listcomp>", "kafka/protocol/x.py:decode", "b.py:read"),
@@ -86,7 +94,7 @@ FETCHED = "Fetch records"
         ("client-raised", ("TypeError", "kafka/protocol/types.py:decode"),
          ("TypeError", "kafka/protocol/types.py:decode", "", "Fetch records")),
         # who calls a helper names the bug
-        ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_q"), ("assertion: p", "rd_kafka_q", "")),
+        ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_fetch"), (CRASH, "rd_kafka_fetch", "")),
         ("logged", ("java.io.EOFException", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
          (READING, "kafka.A.f", "")),
         ("logged", ("java.lang.NullPointerException", "org.apache.kafka.common.utils.Utils.read",
@@ -168,6 +176,22 @@ def test_an_error_code_without_a_stack_is_of_the_cause_that_has_one() -> None:
     assert [finding.name for finding in second.findings] == ["d"]
 
 
+def test_a_function_in_c_that_dies_in_several_ways_is_one_cause() -> None:
+    asserts = replace(
+        FINDING, oracle="client-died", behaviour=("assertion: p", "rd_calloc", "rd_kafka_parse")
+    )
+    faults = replace(
+        asserts, name="b", cases=7,
+        behaviour=("Fatal Python error: Segmentation fault", "rd_kafka_op_destroy", "rd_kafka_parse"),
+    )  # fmt: skip
+    corrupts = replace(asserts, name="c", behaviour=("heap corruption", "Metadata", "x"))
+    grows = replace(asserts, name="d", oracle="client-memory", behaviour=("counts x",))
+    (group,) = groups([asserts, faults, corrupts, grows])
+    assert heading(group) == "rd_kafka_parse dies of a segmentation fault"
+    other = replace(grows, recipe=RECIPE._replace(seed=replace(RECIPE.seed, key=1)))
+    assert len(groups([asserts, other])) == 2
+
+
 def test_a_batch_that_can_t_be_read_is_one_cause_whatever_our_decoder_says() -> None:
     said = "it can't be read: # bytes announced", "it can't be read: unknown header flags set"
     causes = {cause("silent", ("Produce", reason, "bit_flips unpacked")) for reason in said}
@@ -243,14 +267,14 @@ def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
          "b.(*C).read panics (out of range)"),
         ("client-died", ("fatal error: out of memory", "github.com/a/b.read"), "b.read runs out of memory"),
         ("client-died", ("panic: x", "github.com/a/b.decode[...]"), "b.decode panics (x)"),
-        ("client-died", ("assertion: p", "rd_kafka_q"), "rd_kafka_q fails an assertion (p)"),
-        ("client-died", ("assert: len > N", "rd_kafka_q"), "rd_kafka_q fails an assertion (len > N)"),
-        ("client-died", ("no queue left", "rd_kafka_q"), "rd_kafka_q dies (no queue left)"),
+        ("client-died", ("assertion: p", "rd_kafka_fetch"), "rd_kafka_fetch fails an assertion (p)"),
+        ("client-died", ("assert: len > N", "rd_kafka_fetch"), "rd_kafka_fetch fails an assertion (len > N)"),
+        ("client-died", ("no queue left", "rd_kafka_fetch"), "rd_kafka_fetch dies (no queue left)"),
         ("client-raised", ("struct.error", "lib/record.py:read"), "record.py:read lets out struct.error"),
         ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), "rd_a fails an assertion (x)"),
         ("client-died", ("signal SIGSEGV", "Fetch", "x"), "the client dies of signal SIGSEGV"),
-        ("client-died", ("Fatal Python error: Segmentation fault", "rd_kafka_q"),
-         "rd_kafka_q dies of a segmentation fault"),
+        ("client-died", ("Fatal Python error: Segmentation fault", "rd_kafka_fetch"),
+         "rd_kafka_fetch dies of a segmentation fault"),
         ("client-died", ("heap corruption", "Metadata", "x"), "the client dies (heap corruption)"),
         ("died", ("exit code 3",), "the broker dies of exit code 3"),
         ("logged", ("java.lang.Error", "org.apache.kafka.common.*Request.<init>"),
