@@ -66,7 +66,7 @@ def backoff(settings: Backoff) -> See:
             begun[exchange.connection] = exchange.ts
         if exchange.key in FETCHES:
             return
-        of_body, end = REQUEST_HASH.of(exchange), exchange.answered
+        of_body, end = REQUEST_HASH.of(exchange, context), exchange.answered
         if of_body is None or end is None:
             return
         request = exchange.key, of_body

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -16,6 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from barnabas.captures.checks.flaws import flaws
 from barnabas.captures.checks.partitions import answered_partitions, partitions
 from barnabas.captures.checks.partitions import by_follower as follows
+from barnabas.captures.checks.resends import identity
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import ERROR_CODES
@@ -117,7 +117,7 @@ class PartitionFacts(NamedTuple):
     """Metadata: the leader, -1: none; Produce, Fetch: the leader that the error names."""
     leader_epoch: int | None = None
     checksum: int | None = None
-    """Produce: equal when the records are sent again; None: no readable batch."""
+    """Produce: equal when the records are sent again (`resends.identity`); None: no readable batch."""
     producer_id: int | None = None
     """The producer id of the first batch, like the next three fields; None if it is not idempotent."""
     producer_epoch: int | None = None
@@ -218,27 +218,29 @@ def _produced(exchange: Exchange, context: Context) -> Iterator[PartitionFacts]:
         )
 
 
-def first_batch(records: bytes) -> tuple[Batch, int] | None:
-    """Return the first batch of a record set, and a checksum that is the same when the set is sent again.
+def first_batch(records: bytes) -> Batch | None:
+    """Return the first batch of a record set; None: there is no batch, or none that can be read.
 
-    Returns None if there is no batch, or none that can be read. A Produce v3 or later has one batch (KIP-98).
+    A Produce v3 or later has one batch (KIP-98).
     """
     try:
-        batch = next(read(records), None)
+        return next(read(records), None)
     except Malformed:
         return None
-    if batch is None:
-        return None
-    return batch, batch.crc if batch.magic == 2 else zlib.crc32(records)
+
+
+def resend_identity(records: bytes) -> int | None:
+    """Return a number that is equal when the records are sent again; None: there is no readable batch."""
+    batch = first_batch(records)
+    return None if batch is None else identity(records, batch)
 
 
 def _first(records: bytes) -> tuple[int | None, ...]:
     """Return the last five producer fields of a Place, from the first batch."""
-    first = first_batch(records)
-    if first is None:
+    batch = first_batch(records)
+    if batch is None:
         return None, None, None, None, None
-    batch, checksum = first
-    base = batch.base_sequence
+    checksum, base = identity(records, batch), batch.base_sequence
     if batch.producer_id < 0 or base < 0:
         return checksum, None, None, None, None
     last = (base + batch.last_offset - (batch.base_offset or 0)) % MODULUS
@@ -323,11 +325,14 @@ def _offered(exchange: Exchange, _: Context) -> bytes | None:
     )
 
 
-def _hash(exchange: Exchange, _: Context) -> int | None:
+def _hash(exchange: Exchange, context: Context) -> int | None:
     if exchange.request_body is None or exchange.error not in RETRIABLE:
         return None
-    digest = hashlib.blake2b(exchange.request_body, digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
+    content = exchange.request_body
+    if exchange.key == PRODUCE:  # its records may have new timestamps
+        sent = PLACES.of(exchange, context) or ()
+        content = repr([(*each[:2], each.checksum) for each in sent]).encode()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), signed=True)
 
 
 def _acks(exchange: Exchange, _: Context) -> int | None:
@@ -355,7 +360,7 @@ are included, versions that the proxy itself leaves out are not."""
 PLACES: Final = Fact("places", _partition_facts)
 """The partitions of a Produce, ShareFetch, OffsetCommit, Metadata, or of a consumer's Fetch, in order."""
 REQUEST_HASH: Final = Fact("request_hash", _hash)
-"""A hash of the request's body, if the response has a retriable error."""
+"""A hash that is equal when the request is sent again, if the response has a retriable error."""
 RESPONDED: Final = Fact("responded", lambda exchange, _: bool(exchange.response))
 """Whether there is a response with a decodable body."""
 

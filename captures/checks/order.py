@@ -23,6 +23,7 @@ from barnabas.captures.checks.finding import (
     client_key,
     evidence,
 )
+from barnabas.captures.checks.resends import Attempt, knew_of_failure
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -66,6 +67,14 @@ class _Batch:
             and self.losses == other.losses
             and self.ordinal < other.ordinal
             and other.evidence.ts < self.end
+        )
+
+    def repeats(self, failed: _Batch) -> bool:
+        """Return whether this batch has the records of a failed one, and the client knew of its failure."""
+        end = None if failed.end == NEVER else failed.end
+        attempt = Attempt(failed.evidence.connection, failed.evidence.ts, end)
+        return self.checksum == failed.checksum and knew_of_failure(
+            attempt, self.evidence.ts, self.evidence.connection, None
         )
 
     def precedes(self, other: _Batch) -> bool:
@@ -126,7 +135,7 @@ def _overtaken(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator
                 (other.evidence, sent.evidence),
             )
             return
-    attempts = [batch for batch in batches if batch.checksum == sent.checksum and batch.offset < 0]
+    attempts = [batch for batch in batches if batch.offset < 0 and sent.repeats(batch)]
     for attempt in attempts:
         for other in batches:
             was_resent = any(

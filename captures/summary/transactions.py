@@ -170,10 +170,9 @@ class Transactions:
         written: list[str] = []
         producer: dict[str, int] = {}
         for partition in answered_partitions(exchange, self._context):
-            first = first_batch(partition.fields["records"] or b"")
-            if first is None:
+            batch = first_batch(partition.fields["records"] or b"")
+            if batch is None:
                 continue
-            batch, _ = first
             if batch.is_transactional and not producer:
                 producer = {
                     "producer_id": batch.producer_id,

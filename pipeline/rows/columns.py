@@ -84,8 +84,8 @@ PARTITION: Final = (
     Column(
         "checksum",
         "bigint",
-        "Produce: a checksum that is the same when the records are sent again: the first batch's "
-        "CRC-32C; for magic 0 and 1 the CRC-32 of all",
+        "Produce: a number that is the same when the records are sent again: the CRC-32C of an "
+        "idempotent producer's first batch, else a digest of keys, values and headers",
     ),
 )
 """The values of an exchange for one partition. SyncGroup and the heartbeats of KIP-848 list the newly

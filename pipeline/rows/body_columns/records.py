@@ -6,10 +6,10 @@ Counts and offsets come from the headers of record batches; no record is decoded
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.checks.facts import resend_identity
 from barnabas.pipeline.rows.body_columns.topics import (
     Body,
     Names,
@@ -119,7 +119,7 @@ def produce(request: Body, response: Body, names: Names) -> Body:
                     else None,
                     records=figures.records,
                     bytes=len(data),
-                    checksum=_checksum(figures, data),
+                    checksum=resend_identity(data),
                     **_producer(figures),
                 )
             )
@@ -149,13 +149,6 @@ def _producer(figures: RecordSetFigures) -> Body:
         "producer_epoch": first.producer_epoch,
         "base_sequence": first.base_sequence if first.base_sequence >= 0 else None,
     }
-
-
-def _checksum(figures: RecordSetFigures, data: bytes) -> int | None:
-    """Return the checksum that barnabas.captures.checks.facts.first_batch uses."""
-    if figures.first is None:
-        return None
-    return figures.first.crc if figures.first.magic == 2 else zlib.crc32(data)
 
 
 def fetch(request: Body, response: Body, names: Names) -> Body:

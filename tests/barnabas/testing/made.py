@@ -6,6 +6,7 @@ import base64
 import struct
 from typing import Any
 
+from barnabas.specs.records import Record, build
 from barnabas.specs.registry import NAMES, key_of
 from barnabas.testing import Exchange
 
@@ -48,6 +49,20 @@ def batch(producer_id: int = -1, epoch: int = -1, sequence: int = -1, value: byt
     return base64.b64encode(head + value).decode()
 
 
+def records(
+    *texts: str, stamp: int = 0, keyed: bool = True, producer: int = -1, epoch: int = -1
+) -> str:
+    """A batch of records with these values, created at `stamp`; their keys are equal to their values."""
+    made = [
+        Record(n, stamp, text.encode() if keyed else None, text.encode())
+        for n, text in enumerate(texts)
+    ]
+    sequence = -1 if producer < 0 else 0
+    return base64.b64encode(
+        build(made, producer_id=producer, producer_epoch=epoch, base_sequence=sequence)
+    ).decode()
+
+
 def produce(
     number: int,
     *sent: tuple[int, str],
@@ -63,6 +78,7 @@ def produce(
     answers = {**dict.fromkeys(offsets or (), 0), **(errors or {})}
     request = {
         "acks": acks,
+        "timeout_ms": 30_000,
         "topic_data": [
             {
                 "name": "orders",

@@ -9,7 +9,7 @@ import pytest
 from barnabas.testing.batches import Unreadable
 from barnabas.testing.exchange import Exchange
 from barnabas.testing.retries import retries
-from tests.barnabas.testing.made import batch, exchange, produce
+from tests.barnabas.testing.made import batch, exchange, produce, records
 
 LOST: dict[str, Any] = {"latency_ms": None, "error": None, "response": None}
 FIND = {"request": {"key": "g"}}
@@ -108,6 +108,85 @@ UNREAD = exchange("FindCoordinator", 1, **FIND, error=None, response=None)
 )
 def test_what_is_a_retry(exchanges: list[Exchange], retried: list[tuple[int, int, str]]) -> None:
     assert found(*exchanges) == retried
+
+
+MOVED: dict[str, Any] = {"errors": {0: 6}, "error": "NOT_LEADER_OR_FOLLOWER"}
+AGAIN: dict[str, Any] = {"offsets": {0: 0}}
+FIRST_TRY = produce(1, (0, records("a", stamp=1)), **MOVED)
+UNHEARD = produce(1, (0, records("a", stamp=1)), offsets={0: 0}, latency_ms=None)
+BOTH = produce(1, (0, records("a", "b")), **MOVED)
+TWO = [
+    produce(number, (0, records("tea", stamp=number)), **{**AGAIN, "latency_ms": None})
+    for number in (1, 2)
+]
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "retried"),
+    [
+        ([FIRST_TRY, produce(2, (0, records("a", stamp=2)), **AGAIN)], [2]),
+        ([FIRST_TRY, produce(2, (0, records("b", stamp=1)), **AGAIN)], []),
+        ([FIRST_TRY, produce(2, (1, records("a", stamp=2)), offsets={1: 0})], []),
+        (
+            [
+                produce(1, (0, records("a", keyed=False)), **MOVED),
+                produce(2, (1, records("a", stamp=2, keyed=False)), offsets={1: 0}),
+            ],
+            [2],
+        ),
+        ([BOTH, produce(2, (0, records("b", "c", stamp=2)), **AGAIN)], [2]),
+        (
+            [
+                BOTH,
+                *(
+                    produce(n, (0, records(text, stamp=n)), **AGAIN)
+                    for n, text in ((2, "a"), (3, "b"))
+                ),
+            ],
+            [2, 3],
+        ),
+        ([FIRST_TRY, *(produce(n, (0, records("a", stamp=n)), **AGAIN) for n in (2, 3))], [2]),
+        ([UNHEARD, produce(2, (0, records("a", stamp=2)), connection=2, **AGAIN)], [2]),
+        ([UNHEARD, produce(2, (0, records("a", stamp=2)), **AGAIN)], []),
+        ([UNHEARD, produce(31, (0, records("a", stamp=2)), **AGAIN)], [31]),
+        (TWO, []),
+        (
+            [
+                *TWO,
+                *(
+                    produce(n, (0, records("tea", stamp=n)), connection=2, **AGAIN)
+                    for n in (3, 4, 5)
+                ),
+            ],
+            [3, 4],
+        ),
+        (
+            [
+                produce(1, (0, records("a", stamp=1)), **{**MOVED, "latency_ms": 1500.0}),
+                produce(2, (0, records("a", stamp=2)), **AGAIN),
+            ],
+            [],
+        ),
+        (
+            [
+                produce(1, (0, records("a", producer=7, epoch=0)), **MOVED),
+                produce(2, (0, records("a", producer=7, epoch=1)), **AGAIN),
+            ],
+            [2],
+        ),
+    ],
+    ids=[
+        *("a new timestamp", "other contents", "another partition of a keyed record"),
+        *("another partition of a record without a key", "another batch", "batches of one each"),
+        *("once after one failure", "on another connection", "in flight on the same connection"),
+        *("the same connection after the timeout", "equal records in flight together"),
+        *("as often as it failed", "sent before the error came", "a new epoch"),
+    ],
+)
+def test_records_are_recognised_by_their_contents_and_the_history_of_connections(
+    exchanges: list[Exchange], retried: list[int]
+) -> None:
+    assert [number for number, _, _ in found(*exchanges)] == retried
 
 
 def test_what_is_not_in_the_log_is_not_guessed_at() -> None:

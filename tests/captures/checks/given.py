@@ -116,6 +116,7 @@ def produce(
     acks: int = -1,
     version: int = 9,
     records: bytes | None = None,
+    stamp: int = 1_700_000_000_000,
     answer: Body | None = None,
     **more: Any,
 ) -> Exchange:
@@ -126,7 +127,7 @@ def produce(
     named = {"topic_id" if isinstance(topic, uuid.UUID) else "name": topic}
     if records is None:
         records = build(
-            [Record(n, 1_700_000_000_000, None, one.encode()) for n, one in enumerate(values)],
+            [Record(n, stamp, None, one.encode()) for n, one in enumerate(values)],
             magic=2 if version >= 3 else 1,
             producer_id=producer,
             producer_epoch=epoch,

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from tests.captures.checks.given import descriptions, evidence_packets, exchange, findings_of
+from tests.captures.checks.given import (
+    descriptions,
+    evidence_packets,
+    exchange,
+    findings_of,
+    produce,
+)
 
 RETRIED = (
     "warning",
@@ -53,6 +59,13 @@ def hosts() -> list[Exchange]:
     """Three clients by turns, each on a host of its own."""
     by_host = [connecting(2, 9, host=f"10.1.1.{n}", first=n * 9) for n in range(3)]
     return [by_host[number % 3][number] for number in range(18)]
+
+
+def test_a_producer_that_gives_its_records_new_timestamps_retries_them() -> None:
+    hasty = [produce(1 + 3 * n, ["a"], error=6, stamp=n) for n in range(4)]
+    assert len(findings_of("backoff", *hasty)) == 1
+    others = [produce(1 + 3 * n, [str(n)], error=6, stamp=0) for n in range(4)]
+    assert findings_of("backoff", *others) == []
 
 
 def test_three_retries_without_a_pause() -> None:

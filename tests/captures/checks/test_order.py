@@ -46,7 +46,18 @@ CASES = {
     # offsets that go back without anything in flight: the topic was made anew
     "not pipelined": (0, [sent(1, "a", 9, took=1), sent(5, "b")]),
     "sent when the answer comes": (0, [sent(1, "a", 9, took=1), sent(2, "b")]),
-    "a lost response": (1, [lost(1, "a"), sent(2, "b", took=1), sent(20, "a", 1, took=1)]),
+    "a lost response": (
+        1, [lost(1, "a"), sent(2, "b", took=1), sent(20, "a", 1, took=1, connection=2, host="10.0.0.1")],
+    ),
+    "a retry with a new timestamp": (
+        1, [refused(1, "a"), sent(2, "b", 0), sent(20, "a", 1, stamp=1_700_000_000_500)],
+    ),
+    "equal records in flight together, the first unanswered": (
+        0, [lost(1, "a"), sent(2, "b", 0), sent(5, "a", 1)],
+    ),
+    "equal records in flight together, the first refused later": (
+        0, [refused(1, "a", took=9), sent(2, "b", 0), sent(5, "a", 1)],
+    ),
     "all fail and are sent again in order": (
         0, [*(refused(1 + n, f"{n}") for n in range(3)), *(sent(20 + n, f"{n}", n) for n in range(3))],
     ),
