@@ -11,6 +11,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.session import Stage
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
 from barnabas.fuzz.targets.prober import WAITED, Prober, Unanswered
+from barnabas.specs import Malformed, Unfit
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.groups import NONE
 
@@ -33,7 +34,13 @@ PATIENCE: Final = 5.0
 PAUSE: Final = 0.01
 
 SILENCES: Final = 12
-"""Missing responses after which learning ends, a minute in all: a machine needs thousands of requests."""
+"""Waits in vain after which learning ends, a minute in all: a machine needs thousands of requests.
+
+A response is missing, or an error that should pass lasts.
+"""
+
+INCOMPLETE: Final = "incomplete response"
+"""The output if a response lacks what was asked for."""
 
 
 class InputAlphabet(Protocol):
@@ -129,8 +136,9 @@ class Conversation:
         for _ in range(int(PATIENCE / PAUSE)):
             output = self._ask(given_input)
             if output not in TRANSIENT:
-                break
+                return output
             time.sleep(PAUSE)
+        self._waited_in_vain(given_input, output)
         return output
 
     def _serves(self) -> None:
@@ -142,14 +150,14 @@ class Conversation:
                 f"the broker no longer serves: {probe.problem}; its requests were {requests}"
             )
 
-    def _heard_nothing(self, given_input: Input, problem: str) -> None:
-        """Count a missing response. Raises CannotRun after too many."""
-        self._silences += WAITED in problem
+    def _waited_in_vain(self, given_input: Input, output: str) -> None:
+        """Count a missing response, or an error that lasts. Raises CannotRun after too many."""
+        self._silences += 1
         if self._silences >= SILENCES:
             before = ", ".join(self._asked[:-1]) or "nothing"
-            waited = f"waited {self._silences} times without an answer"
             raise CannotRun(
-                f"{self.alphabet.name}: {waited}, at last to {given_input.name} after {before}"
+                f"{self.alphabet.name}: waited {self._silences} times in vain, "
+                f"at last for {given_input.name} after {before}: {output}"
             )
 
     def _ask(self, given_input: Input) -> str:
@@ -163,9 +171,17 @@ class Conversation:
             answer = self._prober.ask(given_input.key, version, body)
         except Unanswered as problem:
             self._serves()
-            self._heard_nothing(given_input, str(problem))
-            return f"unanswered: {problem}"
+            output = f"unanswered: {problem}"
+            if WAITED in output:
+                self._waited_in_vain(given_input, output)
+            return output
+        except Unfit:  # a response had null where the request needs a value
+            return UNSENT
         codes = codes_in(answer, given_input.key, version)
         error = error_name(codes[0]) if codes else NONE
-        given_input.heard(self._memory, answer, error)
-        return ", ".join(filter(None, (error, given_input.shown(self._memory, answer))))
+        try:
+            given_input.heard(self._memory, answer, error)
+            shown = given_input.shown(self._memory, answer)
+        except (LookupError, TypeError, Malformed):
+            return INCOMPLETE
+        return ", ".join(filter(None, (error, shown)))

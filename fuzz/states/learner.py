@@ -139,7 +139,8 @@ def learn(
 
 def _two_answers(alphabet: str, output: str) -> str:
     lines = dict(line.partition(": ")[::2] for line in output.splitlines())
+    inputs = lines.get("Error inserting", "?").strip("(,)").replace("'", "")
     return (
         f"{alphabet}: the same requests were answered in two ways ({lines.get('Conflict detected', '?')}) "
-        f"behind {lines.get('Error inserting', '?')}"
+        f"after {inputs}"
     )
