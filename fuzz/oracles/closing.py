@@ -45,11 +45,14 @@ NOT_THERE: Final = "org.apache.kafka.common.errors.UnsupportedVersionException"
 that look for them there (KAFKA-18659)."""
 
 
-def _exempt(exchange: Exchange, chain: tuple[JavaException, ...]) -> bool:
-    """Return whether a Produce request was refused for one of these reasons."""
-    if exchange.head.key != PRODUCE or not chain:
+def _exempt(exchange: Exchange, chain: tuple[JavaException, ...], *, alone: bool) -> bool:
+    """Return whether a Produce request was refused for one of these reasons.
+
+    alone: The case is one request. Else the log entry may have been attributed to a neighbour.
+    """
+    if exchange.head.key != PRODUCE or (alone and not chain):
         return False
-    if chain[-1].name == NOT_THERE:
+    if not chain or chain[-1].name == NOT_THERE:
         return exchange.head.version <= 2
     refused = any(raised.name in REFUSING for raised in chain[:-1])
     return refused and chain[-1].name in RECORDS and not _sound(exchange)
@@ -94,7 +97,7 @@ def judge(observation: Observation) -> Iterator[Verdict]:
                 return
             chains = [chain for entry in observation.log if (chain := exceptions_in(entry))]
             causes = chains[-1] if chains else ()
-            if _exempt(exchange, causes):
+            if _exempt(exchange, causes, alone=len(exchanges) == 1):
                 return
             yield Verdict(
                 "closing",
