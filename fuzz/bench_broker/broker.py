@@ -86,6 +86,7 @@ class Broker:
         last: A case of Fetch is the last response with records, so that the client gets no others.
         starts: Partition -> the offset from which it is read first after the case.
         read_to: Partition -> the highest offset from which it is read with read_committed.
+        replaced: The valid response that the case's replaced first, with its size; empty if none.
     """
 
     cluster: Cluster = field(default_factory=Cluster)
@@ -97,6 +98,7 @@ class Broker:
     last: bool = False
     starts: dict[int, int] = field(default_factory=dict)
     read_to: dict[int, int] = field(default_factory=dict)
+    replaced: bytes = b""
     _answered: Counter[int] = field(default_factory=Counter)
     """API key -> valid responses."""
     _distorted: int = 0
@@ -123,6 +125,7 @@ class Broker:
         if valid is None or planted is None or waits:
             return valid
         if planted.takes(head.key, head.version):
+            self.replaced = self.replaced or valid.chunks[0]
             return self._planted(planted, head)
         return valid
 

@@ -35,6 +35,9 @@ _OTHERS: Final = (
 )
 """APIs of other messages: versions, groups, transactions, authentication."""
 
+UNCHANGED: Final = "unchanged"
+"""The name of the mutator that leaves a message as it is."""
+
 _TIMES: Final = (10, 50, 50, 200)
 _MOST: Final = 512 << 10
 """Bytes of a burst at most."""

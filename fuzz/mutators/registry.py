@@ -95,7 +95,7 @@ MUTATORS: Final[tuple[Mutator, ...]] = (
     Mutator("disorder", "another message before or after it", whole, delivery.disorder, turns=2),
     Mutator("bursts", "many messages sent before the first response", whole, delivery.burst),
     Mutator("bytewise", "one byte per write", whole, delivery.bytewise),
-    Mutator("unchanged", "a valid message, in a session whose records are known",
+    Mutator(delivery.UNCHANGED, "a valid message, in a session whose records are known",
             delivery.judged, delivery.unchanged, turns=9),
     Mutator("half_open", "the connection half-closed, within the message or after it",
             whole, delivery.half_open),

@@ -69,7 +69,7 @@ def wrong_data(observation: Observation) -> Iterator[Verdict]:
     facts: dict[str, Any] = dict(observation.facts)
     if WRONG_DATA in facts and facts.get("confirmed"):
         doing, context, partition, offset = facts[WRONG_DATA]
-        message = f"the consumer {doing}: offset {offset} of partition {partition}"
+        message = f"the consumer {doing}, {context}: offset {offset} of partition {partition}"
         yield Verdict("client-wrong-data", message, (doing, context))
 
 

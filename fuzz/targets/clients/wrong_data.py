@@ -40,7 +40,7 @@ def wrong_data(
     visible = broker.context.visible
     if visible is None or delivered is None or len(delivered) >= _KEPT:
         return None
-    for partition in sorted(_determined(case) & broker.read_to.keys()):
+    for partition in sorted(_determined(case, broker) & broker.read_to.keys()):
         offsets = [offset for number, offset, *_ in delivered if number == partition]
         for offset in offsets:
             if offset not in visible:
@@ -62,27 +62,25 @@ def _skipped(offsets: Sequence[int], visible: Sequence[int], read_to: int) -> in
     return missing[0] if missing and missing[0] < read_to else None
 
 
-def _determined(case: Case) -> frozenset[int]:
-    """Return the partitions whose records the case leaves as they are.
+def _determined(case: Case, broker: Broker) -> frozenset[int]:
+    """Return the partitions whose records the case leaves as the broker would have sent them.
 
-    A response without a partition changes nothing for it. If the response can't be read, a client may take
-    anything from it.
+    A response without a partition changes nothing for it. If the response can't be read, or has a partition
+    that was not requested, a client may take anything from it.
     """
-    seed = case.recipe.seed
-    sent = b"".join(case.chunks)
-    framed = len(seed.frame).to_bytes(4, "big") + seed.frame
-    if sent == framed:
-        return _ALL
-    if seed.key != FETCH or int.from_bytes(sent[:4], "big") != len(sent) - 4:
+    if not broker.replaced:
+        return _ALL  # the case was not sent
+    sent, version = b"".join(case.chunks), case.recipe.seed.version
+    if case.recipe.seed.key != FETCH or int.from_bytes(sent[:4], "big") != len(sent) - 4:
         return frozenset()
+    valid = _partitions(broker.replaced[4:], version)
     try:
-        mutated = _partitions(sent[4:], seed.version)
+        mutated = _partitions(sent[4:], version)
     except Malformed:
         return frozenset()
-    original = _partitions(seed.frame, seed.version)
-    return _ALL - {
-        index for (topic, index), each in mutated.items() if original.get((topic, index)) != each
-    }
+    if not mutated.keys() <= valid.keys():
+        return frozenset()
+    return _ALL - {index for (topic, index), each in mutated.items() if valid[topic, index] != each}
 
 
 def _partitions(frame: bytes, version: int) -> Mapping[tuple[Any, int], list[Any]]:

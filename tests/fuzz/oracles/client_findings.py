@@ -79,8 +79,8 @@ FINDINGS: dict[str, tuple[str, Observation, tuple[str, ...]]] = {
         ("1024 MiB more address space for 5 bytes", "counts _tags.count")),
     "a consumer that delivers an aborted record": (
         "client-wrong-data",
-        of_client(facts={**CONFIRMED, WRONG_DATA: ["delivers one", "aborted-nested", 1, 4]}),
-        ("the consumer delivers one: offset 4 of partition 1", "delivers one", "aborted-nested")),
+        of_client(facts={**CONFIRMED, WRONG_DATA: ["delivers one", "aborted", 1, 4]}),
+        ("the consumer delivers one, aborted: offset 4 of partition 1", "delivers one", "aborted")),
     "a client that waits": (
         "client-hung", of_client(probe=LATE, facts=CONFIRMED),
         ("the client hangs and waits: a session had not ended after 4 s", "Fetch", "waits",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import pytest
 
 from barnabas.fuzz.bench_broker.broker import Broker
+from barnabas.fuzz.bench_broker.cluster import TOPIC, Cluster
 from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.contexts.transactions import LOGS
+from barnabas.fuzz.bench_broker.offer import narrowed
+from barnabas.fuzz.bench_broker.planted import PlantedResponse
 from barnabas.fuzz.bench_broker.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe, shape_of
 from barnabas.fuzz.engine.case_maker import cook
@@ -18,7 +22,9 @@ from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.registry import library
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.clients.wrong_data import ABORTED, SKIPPED, wrong_data
+from barnabas.specs import api
 from barnabas.specs.keys import FETCH
+from tests.fuzz.observed import request
 
 VERSION = 11
 READ_BY_KAFKA_GO = 10
@@ -33,11 +39,23 @@ def _case(context: str, *changes: tuple[str, str], version: int = VERSION) -> Ca
     return cook(Recipe(seed, tuple(Change(mutator, path, 1) for mutator, path in changes)), 1)
 
 
+def _asked(case: Case, isolation: int = 1, partitions: Sequence[int] = (0, 1)) -> Broker:
+    """Return a broker that was asked for partitions from their beginning, and sent the case."""
+    planted = PlantedResponse(case, FETCH, VERSION)
+    broker = Broker(Cluster(), narrowed(FETCH, VERSION), planted, context=context_of(case))
+    rows = [{"partition": number, "fetch_offset": 0} for number in partitions]
+    body = {"isolation_level": isolation, "topics": [{"topic": TOPIC, "partitions": rows}]}
+    layout = api(FETCH).request.layout(VERSION)
+    broker.answer(request(FETCH, VERSION, layout.fitted(layout.defaults() | body))[4:])
+    assert planted.served
+    return broker
+
+
 def _judged(
     case: Case, *partitions: Sequence[int], read_to: Sequence[int] = (0, 0)
 ) -> tuple[str, int, int] | None:
     """Return what is wrong with the offsets that were delivered of each partition."""
-    broker = Broker(context=context_of(case))
+    broker = _asked(case)
     broker.read_to.update(enumerate(read_to))
     delivered: list[list[Any]] = [
         [number, offset, -1, None, None, []]
@@ -79,7 +97,7 @@ def test_delivered_offsets(
         ([("limits", "session_id")], {0, 1}),
         ([("limits", f"{IN_FIRST}.aborted_transactions[0].first_offset")], {1}),
         ([("elements_dropped", f"{IN_FIRST}.aborted_transactions[0]")], set()),
-        ([("limits", f"{IN_FIRST}.partition_index")], {0, 1}),
+        ([("limits", f"{IN_FIRST}.partition_index")], set()),
         ([("counts", f"{IN_FIRST}.aborted_transactions.count")], set()),
         ([("repetition", "")], set()),
     ],
@@ -97,13 +115,27 @@ def test_only_partitions_count_whose_records_a_case_leaves(
     assert judged == partitions
 
 
+FIRST: Final[list[list[Any]]] = [[0, 0, -1, None, None, []]]
+
+
 def test_nothing_is_wrong_in_lists_that_no_broker_sends_or_without_read_committed() -> None:
-    assert _judged(_case("aborted"), [0]) is not None
-    assert _judged(_case("aborted-out-of-order"), [0]) is None
-    broker = Broker(context=context_of(_case("aborted")))
-    assert wrong_data(_case("aborted"), broker, [[0, 0, -1, None, None, []]]) is None
-    broker.read_to[0] = 0
-    assert wrong_data(_case("aborted"), broker, None) is None  # the program does not report records
+    case, odd = _case("aborted"), _case("aborted-out-of-order")
+    assert wrong_data(case, _asked(case), FIRST) == (ABORTED, "aborted", 0, 0)
+    assert wrong_data(odd, _asked(odd), FIRST) is None
+    assert wrong_data(case, _asked(case, isolation=0), FIRST) is None
+    assert wrong_data(case, _asked(case), None) is None  # the program does not report records
+
+
+def test_nothing_is_wrong_in_answers_to_other_requests_or_of_a_shrunk_seed() -> None:
+    case = _case("aborted")
+    assert wrong_data(case, _asked(case, partitions=(1,)), [[1, *FIRST[0][1:]]]) is None
+    seed = case.recipe.seed
+    codec = api(FETCH).response.codec(VERSION)
+    values = codec.decode(seed.frame[4:])
+    values["responses"][0]["partitions"][0]["aborted_transactions"] = []
+    shrunk = replace(seed, frame=seed.frame[:4] + codec.encode(values))
+    case = cook(Recipe(shrunk, ()), 1)
+    assert wrong_data(case, _asked(case), FIRST) is None
 
 
 @pytest.mark.needs_go("kafka-go@0.4.51")
