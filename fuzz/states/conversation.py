@@ -156,7 +156,7 @@ class Conversation:
         if self._silences >= SILENCES:
             before = ", ".join(self._asked[:-1]) or "nothing"
             raise CannotRun(
-                f"{self.alphabet.name}: waited {self._silences} times in vain, "
+                f"waited {self._silences} times in vain, "
                 f"at last for {given_input.name} after {before}: {output}"
             )
 

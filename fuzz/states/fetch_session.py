@@ -14,17 +14,41 @@ from barnabas.specs.groups.fetch_session import CLOSE, NEXT, OPEN, OTHER_EPOCH, 
 BY_NAME: Final = 12
 """The newest Fetch with topic names."""
 
-_WHOLE: Final = [
-    {
-        "topic": TOPIC,
-        "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}],
-    }
-]
+_EARLIEST: Final = -2
 _CLOSES: Final = "Fetch that closes"
 
 
 def _begins(_: str) -> Memory:
-    return {"session_id": 0, "session_epoch": 1}
+    return {"session_id": 0, "session_epoch": 1, "start": None}
+
+
+def _unknown_start(memory: Memory) -> Mapping[str, Any] | None:
+    if memory["start"] is not None:
+        return None
+    partitions = [{"partition_index": 0, "timestamp": _EARLIEST}]
+    return {"topics": [{"name": TOPIC, "partitions": partitions}]}
+
+
+def _started(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE:
+        memory["start"] = answer["topics"][0]["partitions"][0]["offset"]
+
+
+_START: Final = Input("ListOffsets", keys.LIST_OFFSETS, _unknown_start, _started)
+"""Tells where the log starts: the records of other alphabets may be deleted, since they are old."""
+
+
+def _whole(memory: Memory) -> list[Mapping[str, Any]]:
+    partition = {
+        "partition": 0,
+        "fetch_offset": memory["start"] or 0,
+        "partition_max_bytes": 1024,
+    }
+    return [{"topic": TOPIC, "partitions": [partition]}]
+
+
+def _no_topics(_: Memory) -> list[Mapping[str, Any]]:
+    return []
 
 
 def _opened(memory: Memory, answer: Answer, error: str) -> None:
@@ -42,13 +66,13 @@ def _session(_: Memory, answer: Answer) -> str:
 
 
 def _fetch(
-    name: str, event: str, heard: Any = nothing, *, topics: Any = (), **changes: Any
+    name: str, event: str, heard: Any = nothing, *, topics: Any = _no_topics, **changes: Any
 ) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any]:
         changed = {name: value_of(memory) for name, value_of in changes.items()}
-        return {**memory, **changed, "topics": list(topics)}
+        return {**memory, **changed, "topics": topics(memory)}
 
-    return Input(name, keys.FETCH, fields, heard, event, _session, BY_NAME)
+    return Input(name, keys.FETCH, fields, heard, event, _session, BY_NAME, sent_before=_START)
 
 
 def _another(memory: Memory) -> int:
@@ -63,17 +87,17 @@ def _last(memory: Memory) -> int:
 SESSION: Final = Alphabet(
     "fetch-session",
     "a consumer's fetch session",
-    (keys.FETCH,),
+    (keys.FETCH, keys.LIST_OFFSETS),
     _begins,
     (
         _fetch(
             "Fetch without a session",
             "",
-            topics=_WHOLE,
+            topics=_whole,
             session_id=lambda _: 0,
             session_epoch=lambda _: -1,
         ),
-        _fetch("Fetch that opens", OPEN, _opened, topics=_WHOLE, session_epoch=lambda _: 0),
+        _fetch("Fetch that opens", OPEN, _opened, topics=_whole, session_epoch=lambda _: 0),
         _fetch("Fetch", NEXT, _went_on),
         _fetch("Fetch of the last epoch", OTHER_EPOCH, session_epoch=_last),
         _fetch(

@@ -133,14 +133,14 @@ def learn(
     try:
         model = run_KV(names, sul, oracle, "mealy", max_learning_rounds=STATES, print_level=0)
     except SystemExit as problem:  # the library exits if equal inputs have two outputs
-        raise CannotRun(_two_answers(conversation.alphabet.name, str(problem))) from None
+        raise CannotRun(_two_answers(str(problem))) from None
     return machine(model)
 
 
-def _two_answers(alphabet: str, output: str) -> str:
+def _two_answers(output: str) -> str:
     lines = dict(line.partition(": ")[::2] for line in output.splitlines())
     inputs = lines.get("Error inserting", "?").strip("(,)").replace("'", "")
     return (
-        f"{alphabet}: the same requests were answered in two ways ({lines.get('Conflict detected', '?')}) "
+        f"the same requests were answered in two ways ({lines.get('Conflict detected', '?')}) "
         f"after {inputs}"
     )
