@@ -12,7 +12,8 @@ from barnabas.specs.groups import NONE
 LINE: Final = 14
 """Pixels of a line of text."""
 CHARACTER: Final = 6
-"""Pixels of a character, rounded up."""
+CAPITAL: Final = 8
+"""Pixels of a character and of a capital letter, rounded up."""
 PADDING: Final = 8
 GAP: Final = 28
 """Pixels between boxes of a column."""
@@ -115,6 +116,10 @@ def _height(lines: int) -> int:
     return lines * LINE + PADDING
 
 
+def _width(text: str) -> int:
+    return sum(CAPITAL if character.isupper() else CHARACTER for character in text)
+
+
 def _boxes(machine: Machine, captions: Sequence[Sequence[str]]) -> list[Box]:
     """Return the boxes, a column for each length of shortest paths; none overlaps another one."""
     steps: dict[int, list[Row]] = {state: [] for state in range(len(machine.access))}
@@ -130,8 +135,8 @@ def _boxes(machine: Machine, captions: Sequence[Sequence[str]]) -> list[Box]:
         for state in columns[depth]:
             first, *others = (*(captions[state] if captions else ()), "")
             texts[state] = (f"{state}  {first}".rstrip(), *filter(None, others))
-        width = CHARACTER * max(
-            len(text)
+        width = max(
+            _width(text)
             for state, lines in texts.items()
             for text in (*lines, *map(label, steps[state]))
         )
