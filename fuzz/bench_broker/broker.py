@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import struct
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from barnabas.specs.registry import api
 
 _ANSWERS: Final = dict(RESPONSES)
 _SIZE: Final = struct.Struct(">i")
+_BEHIND_ID: Final = 8
+"""The offset behind a request's API key, version and correlation id."""
 _POLLS: Final = (FETCH, SHARE_FETCH)
 _BARE_HANDSHAKE: Final = struct.pack(">hh", SASL_HANDSHAKE, 0)
 """The beginning of a SaslHandshake v0, which a token without a header follows."""
@@ -57,11 +60,15 @@ class Reply(NamedTuple):
 
 
 class ValidResponse(NamedTuple):
-    """A valid response with its size; empty for a Produce without one."""
+    """A valid response with its size; empty for a Produce without one.
+
+    checksum: the CRC-32 of the request behind its correlation id.
+    """
 
     key: int
     version: int
     answer: bytes
+    checksum: int
 
 
 KEPT: Final = 1000
@@ -118,9 +125,9 @@ class Broker:
             head, frame
         )  # it has its effect, even if the case's response replaces it
         if len(self.given) < KEPT and valid != CLOSE:
-            self.given.append(
-                ValidResponse(head.key, head.version, valid.chunks[0] if valid else b"")
-            )
+            answer = valid.chunks[0] if valid else b""
+            checksum = zlib.crc32(frame[_BEHIND_ID:])
+            self.given.append(ValidResponse(head.key, head.version, answer, checksum))
         planted = self.planted
         if valid is None or planted is None or waits:
             return valid

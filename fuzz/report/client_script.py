@@ -94,39 +94,49 @@ def _answers_before(context: Context) -> dict[int, int]:
     return numbers
 
 
-def _given(broker: Broker) -> dict[tuple[int, int], list[bytes]]:
+Answers = dict[int, list[bytes]]
+"""The checksum of a request -> the answers to it, in order; the requests are in order, too."""
+
+
+def _given(broker: Broker) -> dict[tuple[int, int], Answers]:
     """Return the valid responses by API key and version, as if the broker listened at ADDRESS.
 
-    Equal ones at the end appear once.
+    Equal ones at the end of the answers to a request appear once.
     """
     live, advertised = (
         host.encode() + struct.pack(">i", port)
         for host, port in ((broker.cluster.host, broker.cluster.port), ADDRESS)
     )
-    responses: dict[tuple[int, int], list[bytes]] = {}
-    for key, version, answer in broker.given:
-        responses.setdefault((key, version), []).append(answer.replace(live, advertised))
+    responses: dict[tuple[int, int], Answers] = {}
+    for key, version, frame, checksum in broker.given:
+        answers = responses.setdefault((key, version), {})
+        answers.setdefault(checksum, []).append(frame.replace(live, advertised))
     for answers in responses.values():
-        while len(answers) > 1 and answers[-1][_BEHIND_ID:] == answers[-2][_BEHIND_ID:]:
-            answers.pop()
+        for frames in answers.values():
+            while len(frames) > 1 and frames[-1][_BEHIND_ID:] == frames[-2][_BEHIND_ID:]:
+                frames.pop()
     return responses
 
 
 def _answers(recorded: Sequence[Broker], context: Context) -> Iterator[str]:
-    responses: dict[tuple[int, int], list[bytes]] = {}
+    responses: dict[tuple[int, int], Answers] = {}
     for broker in recorded:
         given = _given(broker)
-        if context.distorted:  # the last one of an API may be wrong, and would be repeated
+        if context.distorted:  # the last one may be wrong, and would be repeated
             for api, answers in responses.items():
-                answers += given.get(api, [])[-1:]
+                for checksum, frames in answers.items():
+                    frames += given.get(api, {}).get(checksum, [])[-1:]
         responses = {**given, **responses}
     for (key, version), answers in sorted(responses.items()):
         yield f"({key}, {version}): ("
         yield f'    "{NAMES[key]} v{version}",'
-        yield "    ["
-        for answer in answers:
-            yield from (f"        {row}" for row in in_rows(answer))
-        yield "    ],"
+        yield "    {"
+        for checksum, frames in answers.items():
+            yield f"        {checksum}: ["
+            for frame in frames:
+                yield from (f"            {row}" for row in in_rows(frame))
+            yield "        ],"
+        yield "    },"
         yield "),"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.bench_broker.broker import Broker
-from barnabas.fuzz.bench_broker.cluster import Cluster
+from barnabas.fuzz.bench_broker.cluster import TOPIC, Cluster
 from barnabas.fuzz.bench_broker.contexts.registry import context_of
 from barnabas.fuzz.bench_broker.offer import narrowed
 from barnabas.fuzz.bench_broker.planted import PlantedResponse
@@ -26,7 +26,7 @@ from barnabas.peers.clients.client import Client
 from barnabas.peers.clients.python import program
 from barnabas.specs import api, decode_frame
 from barnabas.specs.frames import response_body
-from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, METADATA
+from barnabas.specs.keys import API_VERSIONS, FETCH, FIND_COORDINATOR, LIST_OFFSETS, METADATA
 from tests.fuzz.observed import request
 
 VERSION = 1
@@ -175,6 +175,24 @@ def test_after_wrong_answers_of_the_context_valid_ones_follow(tmp_path: Path) ->
     planted, distorted, *later = answers
     assert planted != distorted
     assert later == [planted] * 2  # the case is the valid answer
+
+
+def _list_offsets(timestamp: int) -> dict[str, Any]:
+    partitions = [{"partition_index": 0, "timestamp": timestamp}]
+    return {"replica_id": -1, "topics": [{"name": TOPIC, "partitions": partitions}]}
+
+
+def test_a_request_gets_the_answer_to_an_equal_one_whatever_the_order(tmp_path: Path) -> None:
+    case = case_of(SEED.frame)
+    asks = [request(LIST_OFFSETS, 1, _list_offsets(timestamp)) for timestamp in (-2, -1)]
+    text = client_script("t", [Session(case, [_recorded_in_context(case, *asks)], "asks")])
+    offsets = []
+    with running(text, tmp_path) as (address, _), connected(address) as sock:
+        for timestamp in (-1, -2, -1):
+            answer = asked(sock, LIST_OFFSETS, 1, _list_offsets(timestamp), 1)
+            body = decode_frame(answer[4:], "response", key=LIST_OFFSETS, version=1).body
+            offsets.append(body["topics"][0]["partitions"][0]["offset"])
+    assert offsets == [7, 0, 7]
 
 
 REFUSED = 15
