@@ -49,6 +49,8 @@ CUT = request(METADATA, 1, {"topics": None})[:-4] + b"\x7f\xff\xff\xff"
 AMPLE = f"{len(ASK)} bytes made it allocate"
 UNREADABLE = "Metadata v1 is readable, but the connection was closed"
 NO_TOPIC = "Metadata v1 was answered with UNKNOWN_SERVER_ERROR at topics.error_code"
+BURST = of_broker(took_ms=LIMIT_MS, probe=ANSWERED)
+BURST = replace(BURST, case=BURST.case._replace(delivery="burst"))
 TRACE = """\
 Traceback (most recent call last):
   File "/a/b/main.py", line 1, in main
@@ -228,6 +230,7 @@ NOTHING: dict[str, tuple[str, Observation]] = {
     "not waited for long enough": ("unanswered", of_broker(took_ms=LIMIT_MS - 1, probe=ANSWERED)),
     "closed": ("unanswered", of_broker(took_ms=LIMIT_MS, probe=ANSWERED, ending="closed")),
     "not probed": ("unanswered", of_broker(took_ms=LIMIT_MS)),
+    "one of a burst": ("unanswered", BURST),
     "all answered": ("unanswered", of_broker(replies=(ANSWER,), took_ms=LIMIT_MS, probe=ANSWERED)),
     "closed on what no layout reads": ("closing", of_broker(CUT, ending="closed")),
     "closed on a Produce that wants no answer": ("closing", of_broker(produce(3, BATCH, 0), ending="closed")),
