@@ -137,20 +137,20 @@ def verdict(
         trials: trials under the scenario.
         scenario: the scenario; None: any rule is its point, and a healthy client may not fail.
     """
-    about = None if scenario is None else scenario.about
-    fatal = about is not None and about.fatal
+    purpose = None if scenario is None else scenario.about
+    fatal = purpose is not None and purpose.fatal
     usual = median(run.seconds for run in control)
     observed = [(run, _trial_observations(workload, usual, run, fatal)) for run in trials]
     # a trial without the fault counts only if the client failed
     counted = [(run, observations) for run, observations in observed if run.fired or observations]
     unmatched, is_met = _matches(scenario, [*control, *trials])
     if not counted:
-        why = f"no rule fired in {len(trials)} runs"
-        return Verdict(word="not met", why=why, unmatched=unmatched)
+        reason = f"no rule fired in {len(trials)} runs"
+        return Verdict(word="not met", why=reason, unmatched=unmatched)
     result = _merged([observations for _, observations in counted])
     if result.word == "fine" and not is_met:
-        why = f"without the rules that are its point in {len(trials)} runs"
-        result = result.model_copy(update={"word": "not met", "why": why})
+        reason = f"without the rules that are its point in {len(trials)} runs"
+        result = result.model_copy(update={"word": "not met", "why": reason})
     return result.model_copy(
         update={
             "unmatched": unmatched,
