@@ -137,6 +137,8 @@ CONTEXT: Final[tuple[Pair, ...]] = (
     Pair("platformatic-abort-marker", "clients", "client:platformatic-kafka@2.11.0",
          "client:platformatic-kafka@2.12.0", "platformatic/kafka#391",
          _has("Cannot set properties of undefined")),
+    Pair("aiokafka-abort-marker", "clients", "client:aiokafka@0.7.2", "client:aiokafka@0.8.0",
+         "aiokafka#781", _has("KeyError", "_unpack_records")),
     Pair("librdkafka-topic-id", "clients", "client:confluent-kafka@2.8.0",
          "client:confluent-kafka@2.10.0", "librdkafka#4778", _dies("metadata_cache")),
     Pair("librdkafka-sticky-loop", "clients", "client:confluent-kafka@2.6.0",
