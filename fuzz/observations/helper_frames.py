@@ -15,11 +15,11 @@ FRAMES: Final = 3
 
 _LANGUAGE: Final = re.compile(
     r"(?:io|bytes|bufio|strings|runtime|reflect|sync|net|errors|slices|sort|fmt|math)\.(?=[A-Z(]|runtime_)"
-    r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala)\."
+    r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala|org\.jpype)\."
     r"|(?:asyncio|collections|concurrent|encodings|json|logging|lz4|snappy|zstandard)/\S*\.py:"
     r"|(?:_compression|bz2|codecs|contextlib|enum|functools|gzip|queue|selectors|socket|ssl|threading)\.py:"
 )
-"""Frames of the libraries that come with languages, and of codecs."""
+"""Frames of the libraries that come with languages, of codecs, and of the bridge from Python to Java."""
 
 _HELPERS: Final = re.compile(
     # Java: bytes, codecs, generated messages, and the iterators of records, which all APIs with records use
@@ -27,7 +27,7 @@ _HELPERS: Final = re.compile(
     r"|org\.apache\.kafka\.common\.message\.\S+\.(?:<init>|read)$"
     r"|org\.apache\.kafka\.common\.requests\.\S+\.(?:<init>|(?:doP|p)arse\w*)$"
     r"|org\.apache\.kafka\.common\.record\.(?:internal\.)?(?:ByteBufferLogInputStream|RecordBatchIterator|"
-    r"(?:Default|Legacy|AbstractLegacy)Record(?:Batch)?)(?:\$\w+)*\."
+    r"CompressionType|(?:Default|Legacy|AbstractLegacy)Record(?:Batch)?)(?:\$\w+)*\."
     # franz-go, Sarama, kafka-go
     r"|\S*/kbin\.|\S*kmsg\.\(\*Tags\)\.|\S*/kgo\.ensureLen"
     r"|\S*sarama\.\(\*(?:real|flexible)\w*Decoder\)\.|\S*sarama\.(?:decode|versionedDecode)$"

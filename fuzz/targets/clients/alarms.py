@@ -25,7 +25,8 @@ became of the process."""
 UNSURE: Final = "unsure"
 """The fact that an exception in the background may be another session's."""
 
-_OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
+_OUT_OF_MEMORY: Final = ("OutOfMemoryError", "MemoryError")
+"""Errors, also within another exception's message."""
 
 OF_SESSION: Final = ("hung", SPINS, WRONG_DATA)
 """The first items of the kinds of alarms that neither an earlier nor a concurrent session can cause."""
@@ -61,8 +62,9 @@ def is_own(kind: AlarmKind, observation: Observation) -> bool:
 def _unsure(observation: Observation) -> bool:
     """Return whether another session of the process may have caused the exception."""
     facts = dict(observation.facts)
-    named = observation.raised.partition(":")[0]
-    return bool(facts.get(UNSURE) or (facts.get(BESIDE) and named in _OUT_OF_MEMORY))
+    message = observation.raised.partition("\n")[0]
+    without_memory = any(error in message for error in _OUT_OF_MEMORY)
+    return bool(facts.get(UNSURE) or (facts.get(BESIDE) and without_memory))
 
 
 def waiting(case: Case) -> AlarmKind:
