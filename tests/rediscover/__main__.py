@@ -12,12 +12,12 @@ from rich.console import Console
 
 from barnabas.fuzz.errors import CannotRun
 from barnabas.trouble import Trouble
-from tests.rediscover.pairs import ALL, groups
+from tests.rediscover.pairs import ALL, USUAL, groups
 from tests.rediscover.scoring import CASES, SECONDS, Score, score
 
 EXAMPLES = """\
 examples:
-  python -m tests.rediscover                         all of them
+  python -m tests.rediscover                         all that are found
   python -m tests.rediscover kafka-13149             one
   python -m tests.rediscover --db-folder found       keep the databases of findings
   python -m tests.rediscover --seconds 1800          on a busy machine
@@ -32,7 +32,9 @@ def main() -> int:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("pairs", nargs="*", help="names of pairs; all of them if none is given")
+    parser.add_argument(
+        "pairs", nargs="*", help="names of pairs; all that are found if none is given"
+    )
     parser.add_argument("--cases", type=int, default=CASES, help=f"within so many ({CASES:,})")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, help=f"within so many a campaign ({SECONDS:.0f})"
@@ -43,7 +45,7 @@ def main() -> int:
     unknown = [name for name in asked.pairs if name not in names]
     if unknown:
         parser.error(f"there is no pair {unknown[0]}; there are: {', '.join(names)}")
-    wanted = tuple(pair for pair in ALL if not asked.pairs or pair.name in asked.pairs)
+    wanted = tuple(pair for pair in ALL if pair.name in asked.pairs) or USUAL
 
     progress = Console(stderr=True, highlight=False)
     scores: list[Score] = []
