@@ -49,7 +49,7 @@ _POLLERS: Final = re.compile(
     r"|org\.apache\.kafka\.clients\.(?:\w+\.)*(?:Consumer)?NetworkClient(?:Utils|Delegate)?(?:\$\w+)*\."
     r"|org\.apache\.kafka\.\S+\.(?:ApplicationEventHandler\.|ConsumerUtils\.getResult|TransactionalRequestResult\.)"
     r"|org\.apache\.kafka\.common\.internals\.KafkaFutureImpl"
-    r"|kafka/(?:client_async|conn|future|net/\w+|producer/future)\.py:"
+    r"|kafka/(?:client_async|conn|future|net/\w+|producer/future)\.py:|kafka/producer/\w+\.py:wait$"
 )
 """Frames of the loops in which all calls of a library wait for the network, and of its futures."""
 
