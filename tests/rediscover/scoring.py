@@ -134,7 +134,7 @@ def _campaign(
             f"{trial.old.name}: {event.end} cases, {unsent} of them not sent, {rate:.1f} a second, "
             f"{len(trial.tried)} findings tried"
         )
-        for finding in findings.findings(kept.id):
+        for finding in sorted(findings.findings(kept.id), key=lambda each: each.first_case):
             if (finding.name, finding.first_case) in trial.tried:
                 continue
             wanted = [one for one in scores.values() if not one.scored and one.pair.is_it(finding)]
