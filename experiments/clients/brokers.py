@@ -6,6 +6,7 @@ import contextlib
 import threading
 from typing import Final, Self
 
+from barnabas.experiments.clients.broker_versions import broker_settings, creates_topics
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.peers.apache.cluster import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
@@ -15,12 +16,6 @@ NODES: Final = 3
 EMBEDDED: Final = "embedded"
 APACHE: Final = "apache:"
 NEWEST: Final = "apache:4.3.1"
-
-SETTINGS: Final = {
-    "group.min.session.timeout.ms": "500",
-    "group.initial.rebalance.delay.ms": "100",
-}
-"""Further settings of Apache Kafka's brokers: long default times are no fault of clients."""
 
 
 class Brokers:
@@ -45,9 +40,15 @@ class Brokers:
         return ""
 
     @property
+    def version(self) -> str:
+        """Return the version of Apache Kafka; empty: unknown."""
+        requested = self.requested
+        return requested.removeprefix(APACHE) if requested.startswith(APACHE) else ""
+
+    @property
     def makes(self) -> bool:
-        """Return whether CreateTopics creates topics on these brokers, see `trial.Place`."""
-        return self.requested != EMBEDDED
+        """Return whether CreateTopics creates topics on these brokers, see `trial.TrialSetup`."""
+        return self.requested != EMBEDDED and creates_topics(self.version)
 
     def bootstrap(self) -> str:
         """Return the bootstrap servers; start the brokers first, if they do not run yet.
@@ -63,7 +64,7 @@ class Brokers:
         if self.requested == EMBEDDED:
             return self._running.enter_context(EmbeddedCluster(NODES)).bootstrap
         if self.requested.startswith(APACHE):
-            version = self.requested.removeprefix(APACHE)
-            cluster = ApacheCluster(version, NODES, settings=SETTINGS)
+            settings = broker_settings(self.version)
+            cluster = ApacheCluster(self.version, NODES, settings=settings)
             return self._running.enter_context(cluster).bootstrap
         return self.requested

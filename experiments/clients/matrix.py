@@ -11,6 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from barnabas.experiments.clients.broker_versions import (
+    client_parameters,
+    codecs,
+    librdkafka_settings,
+)
 from barnabas.experiments.clients.brokers import EMBEDDED, NEWEST, Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
 from barnabas.experiments.clients.client_process import RunStopped
@@ -201,7 +206,7 @@ class Matrix:
         trials: list[Trial] = []
         for number in range(self.request.trials):
             seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-            setup = TrialSetup(self.brokers.bootstrap(), begun / str(number), self.brokers.makes)
+            setup = self._setup(row, begun / str(number))
             trials.append(trial(row.program, row.workload, seeded, setup, self.stop))
             if (
                 len(trials) >= UNMET_TRIALS
@@ -212,6 +217,19 @@ class Matrix:
         if scenario is None:
             return _control(row.workload, trials, self.brokers.requested), trials
         return verdict(row.workload, control, trials, scenario), trials
+
+    def _setup(self, row: Row, folder: Path) -> TrialSetup:
+        version, is_program = self.brokers.version, row.client in self.request.commands
+        parameters = client_parameters(version, row.client)
+        if is_program and version:
+            parameters = {"broker": version}
+        return TrialSetup(
+            self.brokers.bootstrap(),
+            folder,
+            self.brokers.makes,
+            librdkafka_settings(version),
+            {"codecs": codecs(version), **parameters},
+        )
 
     def _over(self, row: Row, scenario: str, result: Verdict, trials: Sequence[Trial] = ()) -> Cell:
         cell = Cell(

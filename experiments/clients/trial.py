@@ -81,13 +81,14 @@ class TrialSetup(NamedTuple):
     """The brokers of a trial and the folder for its files.
 
     makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
-    these brokers.
+    these brokers. parameters: further parameters of the workload.
     """
 
     bootstrap: str
     folder: Path
     makes: bool = True
     settings: Mapping[str, Any] = {}
+    parameters: Mapping[str, Any] = {}
 
 
 class Attempt(NamedTuple):
@@ -119,7 +120,7 @@ def trial(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
-        work, watch = workload.work(stay=STAY), Watch(LIMIT, stop)
+        work, watch = workload.work(stay=STAY, **setup.parameters), Watch(LIMIT, stop)
         ended, _, findings, omitted = attempt(
             program, workload, setup, proxy.bootstrap, work, watch
         )

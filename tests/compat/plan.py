@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.cli.clients.names import DEFAULT
-from barnabas.experiments.clients.workloads import CODECS, Workload, find
+from barnabas.experiments.clients.broker_versions import client_parameters, codecs, creates_topics
+from barnabas.experiments.clients.workloads import Workload, find
 from barnabas.peers.clients import registry
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
@@ -229,28 +230,21 @@ def gap(broker: str, client: str, workload: str) -> str | None:
     return None
 
 
-def number(broker: str) -> tuple[int, ...]:
-    """A broker's version as numbers; empty for the embedded cluster."""
-    return () if broker == EMBEDDED else tuple(int(part) for part in broker.split("."))
+def version_of(broker: str) -> str:
+    """A broker's version; empty for the embedded cluster."""
+    return "" if broker == EMBEDDED else broker
 
 
 def makes(broker: str) -> bool:
     """Whether librdkafka can have brokers make topics; others do when a topic is named."""
-    return number(broker) >= (0, 11)
-
-
-def librdkafka(broker: str) -> dict[str, Any]:
-    """What librdkafka is told of brokers that do not say which versions they know."""
-    old = {"api.version.request": False, "broker.version.fallback": broker}
-    return old if broker in OLD else {}
+    return broker != EMBEDDED and creates_topics(broker)
 
 
 def told(broker: str, client: str) -> dict[str, str]:
     """The broker's version, where a client has to be told."""
     if broker == EMBEDDED and client == "kafka-python":
         return {"broker": "0.11"}  # the answer to an ApiVersions that is too new is not Kafka's
-    behind = client == "sarama" and () < number(broker) < (2, 8)  # what it takes brokers for
-    return {"broker": broker} if broker in OLD or behind else {}
+    return client_parameters(version_of(broker), client)
 
 
 def wanted(workload: str) -> Workload:
@@ -261,11 +255,10 @@ def wanted(workload: str) -> Workload:
 def work(broker: str, client: str, workload: str) -> dict[str, Any]:
     """What a client's program is told of it."""
     two = workload in ("cooperative", "consumer-protocol")
-    zstd = number(broker) >= (2, 1)  # KIP-110
     return wanted(workload).work(
         stay=STAY if two else 0,
         patience=PATIENCE,
-        codecs=CODECS if zstd else CODECS[:-1],
+        codecs=codecs(version_of(broker)),
         **told(broker, client),
     )
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from barnabas.experiments.clients.broker_versions import librdkafka_settings
 from barnabas.experiments.clients.trial import TrialSetup
 from barnabas.experiments.clients.workloads import PARTITIONS
 from barnabas.peers.apache import ApacheCluster
@@ -26,9 +27,9 @@ from tests.compat.plan import (
     UNREADABLE,
     WORKLOADS,
     gap,
-    librdkafka,
     makes,
     prepared,
+    version_of,
     wanted,
 )
 from tests.compat.plan import work as work_of
@@ -114,7 +115,9 @@ def _of_client(
         def compared(workload: str, attempt: int) -> tuple[Verdict, str]:
             def on(name: str, where: str) -> Future[Side]:
                 kept = Path(folder) / f"{workload}-{name}-{attempt}"
-                place = TrialSetup(bootstrap, kept, makes(broker), librdkafka(broker))
+                place = TrialSetup(
+                    bootstrap, kept, makes(broker), librdkafka_settings(version_of(broker))
+                )
                 work = work_of(broker, client, workload)
                 return sides.submit(side, program, wanted(workload), place, where, work, stop)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from barnabas.experiments.clients import brokers, trial
+from barnabas.experiments.clients import broker_versions, brokers, trial
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.workloads import WORKLOADS
@@ -61,7 +61,7 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
 ) -> None:
     monkeypatch.setattr(trial, "STAY", 1.0)  # nothing happens to a group that stays
     monkeypatch.setattr(trial, "SOON", 60.0)
-    monkeypatch.setattr(brokers, "SETTINGS", brokers.SETTINGS | UNHURRIED)
+    monkeypatch.setattr(broker_versions, "SETTINGS", broker_versions.SETTINGS | UNHURRIED)
     here = Path(sys.executable)
     clients: list[tuple[str, Callable[[], Program]]] = [
         ("kafka-python@here", partial(program, here, "kafka_python")),
