@@ -56,8 +56,8 @@ def memory(observation: Observation) -> Iterator[Verdict]:
     more = memory_growth(observation)
     if more >= LIMIT and dict(observation.facts).get("confirmed"):
         sent = sum(map(len, observation.case.chunks))
-        what = "address space" if more == claimed(observation) else "memory"
-        message = f"{more >> 20} MiB more {what} for {sent} bytes"
+        resource = "address space" if more == claimed(observation) else "memory"
+        message = f"{more >> 20} MiB more {resource} for {sent} bytes"
         yield Verdict("client-memory", message, last_change(observation.case))
 
 
