@@ -82,7 +82,7 @@ def raised(observation: Observation) -> Iterator[Verdict]:
     facts: dict[str, Any] = dict(observation.facts)
     if not observation.raised or "bases" not in facts:
         return
-    if documented(facts.get("dialect", ""), facts["bases"]):
+    if documented(facts.get("dialect", ""), facts["bases"], facts["frames"]):
         return
     first = observation.raised.splitlines()[0]
     location = facts["where"]

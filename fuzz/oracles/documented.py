@@ -53,13 +53,28 @@ DOCUMENTED: Final[tuple[tuple[str, str, str], ...]] = (
 )
 """(client, class, source)."""
 
+BY_FUNCTION: Final = (
+    (
+        "kafka-python",
+        "ValueError",
+        ("kafka/producer/kafka.py:_partition", "kafka/producer/kafka.py:send"),
+        "KafkaProducer.send: the partitioner fails to assign a partition, as metadata lack it",
+    ),
+)
+"""(client, class, innermost functions, source): exceptions that only these may raise."""
 
-def documented(client: str, bases: Sequence[str]) -> bool:
-    """Return whether a client documents an exception with these bases (its own class first).
+
+def documented(client: str, bases: Sequence[str], frames: Sequence[str] = ()) -> bool:
+    """Return whether a client documents an exception with these bases (its own class first) and frames.
 
     >>> documented("kafka-python", ["kafka.errors.KafkaTimeoutError", "kafka.errors.KafkaError"])
     True
     >>> documented("kafka-python", ["ValueError", "Exception"])
     False
+    >>> documented("kafka-python", ["ValueError", "Exception"], ["kafka/producer/kafka.py:send"])
+    True
     """
-    return any(name == client and base in bases for name, base, _ in DOCUMENTED)
+    return any(name == client and base in bases for name, base, _ in DOCUMENTED) or any(
+        name == client and base in bases and frames and frames[0] in functions
+        for name, base, functions, _ in BY_FUNCTION
+    )
