@@ -13,6 +13,7 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
 from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.comparison import Difference
 from barnabas.experiments.clients.folder import (
     FolderError,
     evidence,
@@ -104,6 +105,20 @@ def print_table(table_cells: Iterable[Cell], output: Output) -> None:
         for name, row in rows:
             table.add_row(Text(printable(name)), *map(_painted, row))
         output.out.print(table)
+
+
+def print_differences(differing: Iterable[Difference], new: str, old: str, output: Output) -> None:
+    """Print a table with the cells in which two clients differ."""
+    table = Table(title=f"cells in which {new} and {old} differ", title_justify="left")
+    for name in ("workload", "scenario", old, new):
+        table.add_column(Text(printable(name)))
+    for each in differing:
+        names_of_row = (Text(printable(name)) for name in (each.workload, each.scenario))
+        table.add_row(*names_of_row, _painted(each.old), _painted(each.new))
+    if table.row_count:
+        output.out.print(table)
+    else:
+        output.line(f"{new} and {old} differ in no cell")
 
 
 def _painted(cell: Cell | None) -> Text:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from barnabas.cli.clients.cell_output import print_table
+from barnabas.cli.clients.cell_output import print_differences, print_table
 from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads
 from barnabas.cli.clients.options import RunOptions
 from barnabas.cli.console.output import Output
@@ -17,6 +17,7 @@ from barnabas.cli.console.progress import counting_bar
 from barnabas.cli.scenarios.scenario_files import read_scenario
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.comparison import differences
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
@@ -111,6 +112,14 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
                 return INTERRUPTED
     finally:
         folder.close()
+    if options.against:
+        (new,) = {name for name, _ in plan.clients} - {options.against}
+        differing = differences(cells, new, options.against)
+        if not options.as_json:
+            print_differences(differing, new, options.against, output)
+        _sum_up(cells, out, output)
+        new_cells = [difference.new for difference in differing if difference.new]
+        return exit_code(new_cells) if new_cells else FINE
     if not options.as_json:
         print_table(cells, output)
     _sum_up(cells, out, output)
@@ -163,7 +172,7 @@ def _folder(out: Path) -> Folder:
 
 def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> TableRequest:
     texts = options.clients or (() if options.commands else DEFAULT)
-    clients = named_clients(texts, options.commands)
+    clients = named_clients([*texts, *filter(None, [options.against])], options.commands)
     chosen = named_workloads(options.workloads or WORK)
     named = _scenarios(options) if again is None else again
     if again is None:

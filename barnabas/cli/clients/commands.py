@@ -28,7 +28,7 @@ clients_app = typer.Typer(
     "run",
     epilog=examples(
         "barnabas clients run --quick --out table",
-        "barnabas clients run --client java@3.9.1 --client java@4.3.1 --scenario lossy-network",
+        "barnabas clients run --client java@4.3.1 --against java@3.9.1 --scenario lossy-network",
         "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker embedded",
         note="Exit code 1: a cell is unexpected. Repeat an interrupted run with the same --out to "
         "continue it.",

@@ -54,6 +54,13 @@ class RunOptions:
             help="A client library, by default in the release of `list`; repeatable.",
         ),
     ] = field(default_factory=list)
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME@VERSION",
+            help="Run this client, too, and print only the cells in which the two differ.",
+        ),
+    ] = None
     commands: Commands = field(default_factory=list)
     workloads: Annotated[
         list[str],
@@ -95,9 +102,13 @@ class RunOptions:
     as_json: JsonLines = False
 
     def __post_init__(self) -> None:
-        """Raise Trouble for two selections of scenarios."""
+        """Raise Trouble for two selections of scenarios, or a comparison of other than two clients."""
         if self.quick and self.scenarios:
             raise Trouble("--quick chooses the scenarios: omit --scenario or --quick")
+        if self.against and len(self.clients) + len(self.commands) != 1:
+            raise Trouble(
+                "--against compares one client with another: give one --client or --command"
+            )
 
     @property
     def runs(self) -> int:

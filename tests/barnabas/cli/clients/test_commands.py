@@ -113,3 +113,15 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> Non
     assert "interrupted: finished cells are in" in said
     assert "Traceback" not in said
     assert running(tmp_path / "sleeps.py") == []
+
+
+def test_a_program_is_compared_with_a_library() -> None:
+    code, said = clients(
+        *("run", "--command", MINE, "--against", "confluent-kafka@2.16.1"),
+        *("--workload", "produce", *SCENARIO),
+    )
+    assert code == 0  # both fail alike
+    assert "mine and confluent-kafka@2.16.1 differ in no cell" in said
+    code, said = clients("run", "--against", "confluent-kafka@2.16.1", *SCENARIO)
+    assert code == 2
+    assert "--against compares one client with another: give one --client or --command" in said
