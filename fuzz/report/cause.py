@@ -160,7 +160,8 @@ def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:
         crashes = oracle == "client-died" and _FUNCTION_IN_C.fullmatch(frame) is not None
         return Cause(CRASH if crashes else error, frame, "")
     if frames:
-        return Cause(error, frames[0], "", message)
+        helper = next((inner for inner in frames if not is_language(inner)), "")
+        return Cause(error, helper, "", message)
     if error:
         labelled = not _NO_MORE.isdisjoint(behaviour)  # the labels stand for a missing stack
         return Cause(error, "", oracle, message if labelled else "")
@@ -322,10 +323,12 @@ def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
 
 
 def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
-    """Return the field on which a client computes; () for other findings."""
-    if finding.oracle != "client-hung" or COMPUTING not in finding.behaviour:
+    """Return the field on which a client computes, or the API for which it waits; () for other findings."""
+    if finding.oracle != "client-hung":
         return ()
-    return recipe_labels(finding.recipe)[2:]
+    if COMPUTING in finding.behaviour:
+        return recipe_labels(finding.recipe)[2:]
+    return (message_of(finding.recipe),)
 
 
 def _symptom_of_response(finding: Finding) -> tuple[str, ...]:

@@ -93,6 +93,8 @@ FETCHED = "Fetch records"
          (READING, "", "", "Fetch records")),
         ("client-raised", ("TypeError", "kafka/protocol/types.py:decode"),
          ("TypeError", "kafka/protocol/types.py:decode", "", "Fetch records")),
+        ("client-raised", ("java.lang.OutOfMemoryError", "org.jpype.ref.Queue.add"),
+         ("java.lang.OutOfMemoryError", "", "", "Fetch records")),
         # who calls a helper names the bug
         ("client-died", ("assertion: p", "rd_calloc", "rd_kafka_fetch"), (CRASH, "rd_kafka_fetch", "")),
         ("logged", ("java.io.EOFException", "org.apache.kafka.common.utils.Utils.read", "kafka.A.f"),
@@ -162,6 +164,17 @@ def test_clients_that_wait_are_told_apart_by_api_since_all_wait_in_one_loop() ->
     assert [heading(group) for group in groups(waiting)] == [
         f"the client hangs and waits in k.wait ({name})" for name in ("Fetch", "Metadata")
     ]
+
+
+def test_a_client_that_waits_without_a_stack_is_of_the_cause_of_its_api() -> None:
+    waits = replace(
+        hanging("a", "name", "poll"), behaviour=("Metadata", "waits", "name"),
+    )  # fmt: skip
+    facts = ("stack", dict(waits.observation.facts)["stack"])
+    framed = replace(waits, observation=replace(waits.observation, facts=(facts,)))
+    bare = replace(framed, name="b", observation=replace(framed.observation, facts=()))
+    (group,) = groups([framed, bare])
+    assert heading(group) == "the client hangs and waits in k.wait (Metadata)"
 
 
 def test_an_error_code_without_a_stack_is_of_the_cause_that_has_one() -> None:
