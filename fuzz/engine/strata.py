@@ -246,12 +246,19 @@ def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def _turned(sessions: Mapping[str, list[Place]], by: int) -> tuple[list[Place], ...]:
-    """Return the positions by session, of which any one is first, and after them those without one."""
+    """Return the positions by session, of which any one is first, and after them those without one.
+
+    A response's shape or context counts as a session.
+    """
     names = sorted(sessions, reverse=True)
-    led = [name for name in names if sessions[name][0][0].session]
+    led = [name for name in names if name and _is_led(sessions[name][0][0])]
     by %= max(len(led), 1)
-    plain = [name for name in names if not sessions[name][0][0].session]
+    plain = [name for name in names if name not in led]
     return tuple(sessions[name] for name in (*led[by:], *led[:by], *plain))
+
+
+def _is_led(chart: FieldMap) -> bool:
+    return bool(chart.session) or chart.seed.direction == "response"
 
 
 def _woven(

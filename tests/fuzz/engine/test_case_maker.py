@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from barnabas.fuzz.bench_broker.contexts.registry import CONTEXTS
 from barnabas.fuzz.bench_broker.seeds import seeds as answers
-from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.cases.case import Change, Recipe, Seed, shape_of
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.sources import generated
 from barnabas.fuzz.engine.case_maker import FIELDS, HOT, Maker, cook
@@ -169,6 +170,18 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
         recipe = made.case(number).recipe
         results.setdefault(field_of(recipe.changes[0].path), set()).add(recipe.session)
     assert len(results["group_id.length"]) >= 3
+
+
+def test_each_shape_and_context_of_a_response_has_its_turn_early() -> None:
+    versions = ((keys.FETCH, 12), (keys.METADATA, 9), (keys.METADATA, 12), (keys.JOIN_GROUP, 7))
+    valid = answers(versions)
+    cases = Maker("s", valid).cases(range(1500))
+    turns = {(case.recipe.seed.key, shape_of(case.recipe.seed.origin)) for case in cases}
+    assert turns >= {
+        (seed.key, shape)
+        for seed in valid
+        if (shape := shape_of(seed.origin)) in {context.name for context in CONTEXTS}
+    }
 
 
 def test_sessions_of_older_versions_come_right_after_the_newest_version() -> None:
