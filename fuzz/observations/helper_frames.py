@@ -22,12 +22,13 @@ _LANGUAGE: Final = re.compile(
 """Frames of the libraries that come with languages, of codecs, and of the bridge from Python to Java."""
 
 _HELPERS: Final = re.compile(
-    # Java: bytes, codecs, generated messages, and the iterators of records, which all APIs with records use
+    # Java: bytes, codecs, generated messages, futures, the iterators of records, which all APIs with records use
     r"org\.apache\.kafka\.common\.(?:utils|compress|protocol)\."
     r"|org\.apache\.kafka\.common\.message\.\S+\.(?:<init>|read)$"
     r"|org\.apache\.kafka\.common\.requests\.\S+\.(?:<init>|(?:doP|p)arse\w*)$"
     r"|org\.apache\.kafka\.common\.record\.(?:internal\.)?(?:ByteBufferLogInputStream|RecordBatchIterator|"
-    r"CompressionType|(?:Default|Legacy|AbstractLegacy)Record(?:Batch)?)(?:\$\w+)*\."
+    r"CompressionType|(?:Default|Legacy|Abstract(?:Legacy)?)Record(?:Batch|s)?)(?:\$\w+)*\."
+    r"|org\.apache\.kafka\.clients\.consumer\.internals\.RequestFuture(?:\$\w+)*\."
     # franz-go, Sarama, kafka-go
     r"|\S*/kbin\.|\S*kmsg\.\(\*Tags\)\.|\S*/kgo\.ensureLen"
     r"|\S*sarama\.\(\*(?:real|flexible)\w*Decoder\)\.|\S*sarama\.(?:decode|versionedDecode)$"
