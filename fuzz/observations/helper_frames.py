@@ -22,7 +22,7 @@ _LANGUAGE: Final = re.compile(
 """Frames of the libraries that come with languages, of codecs, and of the bridge from Python to Java."""
 
 _HELPERS: Final = re.compile(
-    # Java: bytes, codecs, generated messages, futures, the iterators of records, which all APIs with records use
+    # Java: bytes, codecs, generated messages, futures, and the iterators of records, which many APIs use
     r"org\.apache\.kafka\.common\.(?:utils|compress|protocol)\."
     r"|org\.apache\.kafka\.common\.message\.\S+\.(?:<init>|read)$"
     r"|org\.apache\.kafka\.common\.requests\.\S+\.(?:<init>|(?:doP|p)arse\w*)$"
