@@ -116,7 +116,8 @@ def markdown(cells: Iterable[Cell]) -> str:
     explained = [
         cell
         for cell in cells
-        if (cell.verdict.why and cell.verdict.word != "not met") or cell.verdict.unmatched
+        if (cell.verdict.why and cell.verdict.word != "not met")
+        or (cell.verdict.unmatched and cell.verdict.of)
     ]
     explained.sort(key=lambda cell: cell.scenario != CONTROL)
     if explained:

@@ -149,7 +149,7 @@ def verdict(
         return Verdict(word="not met", why=reason, unmatched=unmatched)
     result = _merged([observations for _, observations in counted])
     if result.word == "fine" and not is_met:
-        reason = f"without the rules that are its point in {len(trials)} runs"
+        reason = f"no rule that is its point fired in {len(trials)} runs"
         result = result.model_copy(update={"word": "not met", "why": reason})
     return result.model_copy(
         update={

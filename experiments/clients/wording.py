@@ -80,9 +80,10 @@ def reasons(verdict: Verdict) -> list[str]:
 
     >>> fails = Observation(word="fails", why="X: no")
     >>> reasons(Verdict(word="lost", why="a is missing", also=(fails,), unmatched=("r",)))
-    ['lost: a is missing', 'fails: X: no', "rule never matched: 'r'"]
+    ['lost: a is missing', 'fails: X: no', "never matched: rule 'r'"]
     """
-    never = [f"rule never matched: {name!r}" for name in verdict.unmatched]
+    names = ", ".join(map(repr, verdict.unmatched))
+    never = [f"never matched: rule {names}"] if names else []
     if not verdict.also or verdict.word in UNJUDGED:
         return [*([verdict.why] if verdict.why else []), *never]
     observations = [f"{word_text(each.word)}: {each.why}" for each in verdict.observations]

@@ -30,10 +30,12 @@ def test_a_rule_that_did_not_fire_is_told_apart_from_one_that_is_about_nothing()
 
 def test_a_row_of_which_only_other_rules_fired_is_shown_with_the_rules_that_did_not() -> None:
     ran = CONTROL.model_copy(update={"fired": 1})
-    partly = cell("two@2", "clock-skew", word="not met", why="x", unmatched=("late",))
+    partly = cell("two@2", "clock-skew", word="not met", why="x", unmatched=("late", "lost"))
     text = markdown([*CELLS, partly.model_copy(update={"trials": (ran,)})])
     assert "| clock-skew |  | rule never matched (others did) |" in text
-    assert "rule never matched (others did): x; rule never matched: 'late'" in text
+    assert "rule never matched (others did): x; never matched: rule 'late', 'lost'" in text
+    unfired = cell("two@2", "clock-skew", word="not met", of=0, why="x", unmatched=("late",))
+    assert "## Why" not in markdown([*CELLS[:2], unfired])
 
 
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
