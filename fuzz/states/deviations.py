@@ -21,6 +21,9 @@ NEVER: Final = frozenset(("UNKNOWN_SERVER_ERROR", "CORRUPT_MESSAGE", "INVALID_RE
 UNSUPPORTED: Final = "UNSUPPORTED_VERSION"
 """The error of an API that is offered but disabled."""
 
+AFTER: Final = "after a deviation"
+"""The caption of a state that only a deviation leads to."""
+
 _KNOWN: Final = frozenset((UNSENT, *(error.name for error in ERROR_CODES)))
 
 
@@ -71,7 +74,7 @@ def captions(alphabet: Alphabet, machine: Machine) -> list[list[str]]:
     names: dict[int, list[str]] = {}
     for number, member in _walked(alphabet, machine):
         names.setdefault(number, []).append(member)
-    lines = [[" or ".join(names[number])] for number in range(len(machine.access))]
+    lines = [[" or ".join(names.get(number, [AFTER]))] for number, _ in enumerate(machine.access)]
     for steps, caption in zip(machine.steps, lines, strict=True):
         if alphabet.describes in steps:
             output = steps[alphabet.describes].output.removeprefix(f"{NONE}, ")
@@ -82,7 +85,8 @@ def captions(alphabet: Alphabet, machine: Machine) -> list[list[str]]:
 def _walked(alphabet: Alphabet, machine: Machine) -> dict[tuple[int, str], InputPath]:
     """Return the pairs of the machine's and the table's states that occur together, with shortest paths.
 
-    An error that the table lacks changes nothing: the broker refused.
+    An error that the table lacks changes nothing: the broker refused. What follows an accepted step that the
+    table lacks is not judged: no table tells where it leads.
     """
     table = alphabet.table
 
@@ -90,8 +94,10 @@ def _walked(alphabet: Alphabet, machine: Machine) -> dict[tuple[int, str], Input
         number, member = state
         for given_input in alphabet.inputs:
             output, after = machine.steps[number][given_input.name]
-            step = given_input.event and table.step(member, given_input.event, _error(output))
-            yield given_input.name, (after, step or member)
+            error = _error(output)
+            step = given_input.event and table.step(member, given_input.event, error)
+            if step is not None or error != NONE:
+                yield given_input.name, (after, step or member)
 
     return walk((0, table.states[0][0]), following)
 

@@ -76,6 +76,14 @@ def test_a_state_that_is_two_states_of_the_table_has_both_names() -> None:
     assert captions(ALPHABET, lamp(on={"burn": Step(NONE, 0)})) == [["off or on"], ["on"]]
 
 
+def test_what_follows_a_deviation_is_not_judged() -> None:
+    """The lamp burns without light, and then goes on as if it were on."""
+    machine = lamp(off={"burn": Step(NONE, 1), "light": Step("UNKNOWN_MEMBER_ID", 0)})
+    (wrong,) = deviations_of(ALPHABET, machine)
+    assert wrong.inputs == ("burn",)
+    assert captions(ALPHABET, machine) == [["off"], ["after a deviation"]]
+
+
 def test_a_difference_is_told_once_and_what_is_behind_it_is_not() -> None:
     other = lamp("other", on={"burn": Step("NONE, cold", 0)})
     words = "NONE, hot from lamp, NONE, cold from other"
