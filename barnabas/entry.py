@@ -25,6 +25,7 @@ def main() -> None:
     if ours:
         signal.signal(signal.SIGINT, _end)
     _buffer_stdout()
+    import gc
     import threading
 
     from barnabas.cli.app import main as run
@@ -49,6 +50,7 @@ def main() -> None:
             raise
         sys.exit(INTERRUPTED)
     finally:
+        gc.freeze()  # Python's last collection would visit every object, for seconds after a campaign
         # only the exit remains; a command that handles SIGINT ignores it by now
         if ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _end)

@@ -226,7 +226,9 @@ def version_range(name: str, text: str) -> range:
         raise ValueError(f"{name}: {text!r} is not a version or range such as 9, 4-12 or 9+")
     low = int(parts[1])
     high = last if parts[2] else int(parts[3] or parts[1])
-    if not first <= low <= high <= last:
+    if low > high:
+        raise ValueError(f"{name}: {text} goes from a newer version to an older one")
+    if not first <= low or high > last:
         raise ValueError(f"{name}: versions {text} are not among {first}-{last}")
     return range(low, high + 1)
 

@@ -25,11 +25,11 @@ WIDTH: Final = 400
 BEFORE: Final = "sent before shrinking"
 
 NOT_SMALLER: Final = "not made smaller"
-GOES_ON: Final = "repeat `barnabas fuzz run` without `--shrink 0` to shrink it"
+GOES_ON: Final = "repeat `barnabas fuzz run`, not with `--shrink 0`"
 """Follows what shrinking had no time for."""
 
 NOT_CONFIRMED: Final = (
-    "not confirmed yet with no other session running: repeat `barnabas fuzz run` to confirm it"
+    "not confirmed yet with no other session running: repeat `barnabas fuzz run`"
 )
 
 LINES: Final = 40

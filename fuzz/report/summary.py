@@ -121,7 +121,7 @@ class Summary:
         return tuple(
             (
                 row.number,
-                "running" if row.news is None else row.news,
+                "not over" if row.news is None else row.news,
                 len(of_seeds(row.energies)),
                 len(of_fields(row.energies)),
             )

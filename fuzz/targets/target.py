@@ -30,6 +30,7 @@ class Target(CaseRunner, Protocol):
 
     - `doing`: the current activity other than new cases, as a message.
     - `together`: runs cases that show a problem only one after another, instead of `run`.
+    - `one_by_one`: runs each case in its own process, instead of `run`.
     - `run_until`: ends, once a function returns True, after the cases in flight.
     - `patient_until`: a context within which late responses are waited for until a function returns True.
 

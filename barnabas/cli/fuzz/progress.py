@@ -172,7 +172,8 @@ class CampaignProgress:
         """
         self.progress.stop()
         assert self.stored is not None  # noqa: S101 - `begin` comes first
-        campaign_findings = self.findings.findings(self.stored.id)
+        stored_findings = self.findings.findings(self.stored.id)
+        campaign_findings = [each for each in stored_findings if not each.to_confirm]
         ran = self.stored.done - self.first
         if ran == 0 and self.last is not None and self.stored.done >= self.last:
             did = f"nothing left to run of {plural(self.stored.done, 'case')}"
@@ -188,7 +189,7 @@ class CampaignProgress:
             f"{did}; {in_all}{self._coverage()}{two_cells}; "
             f"{plural(len(campaign_findings), 'finding')}{of_causes}"
         )
-        unconfirmed = sum(each.to_confirm for each in campaign_findings)
+        unconfirmed = len(stored_findings) - len(campaign_findings)
         if unconfirmed:
             self.output.note(f"{plural(unconfirmed, 'hang')} {NOT_CONFIRMED}")
         remaining = count_unshrunk(campaign_findings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Final
 
@@ -11,12 +13,13 @@ from barnabas.cli.fuzz.database import cases_of, finding_by_name, opened, target
 from barnabas.cli.fuzz.failures import reported
 from barnabas.cli.fuzz.options import ReplayOptions
 from barnabas.cli.fuzz.targets import target as make_target
-from barnabas.fuzz.cases.case import Role
+from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.assembly import oracles_for
 from barnabas.fuzz.engine.replay import Replayed, replay
 from barnabas.fuzz.report.cause import groups
+from barnabas.plural import plural
 from barnabas.specs.frames import Direction
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -37,22 +40,20 @@ def fuzz_replay(options: ReplayOptions) -> int:
     named = options.target or names.pop()
     if names and not options.target:
         raise Trouble(f"these findings have several targets: {', '.join(sorted({named, *names}))}")
-    cases_by_finding = [
-        (finding, cases_of(finding, first=options.first)) for finding in chosen_findings
-    ]
+    cases_by_finding = list(_with_cases(output, chosen_findings, first=options.first))
     chosen = make_target(named, options.owned)
     takes = TAKES.get(chosen.role)
     for finding, cases in cases_by_finding:
         direction = cases[-1].recipe.seed.direction
         if takes is not None and direction != takes:
             raise Trouble(f"{finding.name} is about a {direction}: {named} takes {takes}s only")
-    outcomes = set()
+    outcomes: Counter[str] = Counter()
     with chosen as running:
         oracles = oracles_for(running.role)
         for finding, cases in cases_by_finding:
             behaviour = (finding.oracle, finding.behaviour)
             replayed = replay(running, oracles, cases, behaviour, options.attempts)
-            outcomes.add(replayed.outcome)
+            outcomes[replayed.outcome] += 1
             if options.as_json:
                 output.raw(json_text(_document(finding.name, running.name, replayed)))
                 continue
@@ -60,7 +61,26 @@ def fuzz_replay(options: ReplayOptions) -> int:
                 output.line(line)
             for line in _lines(finding.name, running.name, replayed, options.attempts):
                 output.line(line)
-    return FINE if outcomes == {"nothing"} else FINDINGS
+    if len(cases_by_finding) > 1 and not options.as_json:
+        counts = f"{outcomes['same']} reproduced, {outcomes['another']} with another problem"
+        output.note(f"{plural(len(cases_by_finding), 'finding')}: {counts}")
+    return FINE if set(outcomes) == {"nothing"} else FINDINGS
+
+
+def _with_cases(
+    output: Output, findings: Sequence[Finding], *, first: bool
+) -> Iterator[tuple[Finding, list[Case]]]:
+    """Yield each finding with its cases; print a note if only some can't be made. Raises Trouble."""
+    problems = []
+    for finding in findings:
+        try:
+            yield finding, cases_of(finding, first=first)
+        except Trouble as problem:
+            problems.append(problem)
+    if len(problems) == len(findings):
+        raise problems[0]
+    for reason in problems:
+        output.note(f"left out: {reason}")
 
 
 def _chosen(findings: Findings, options: ReplayOptions) -> list[Finding]:
@@ -68,7 +88,8 @@ def _chosen(findings: Findings, options: ReplayOptions) -> list[Finding]:
     if not options.names:
         campaigns = findings.campaigns()
         return findings.findings(campaigns[-1].id) if campaigns else []
-    named = [finding_by_name(findings, name) for name in options.names]
+    by_name = [finding_by_name(findings, name) for name in options.names]
+    named = list({finding.name: finding for finding in by_name}.values())
     if not options.cause:
         return named
     return [
@@ -84,7 +105,7 @@ def _lines(name: str, target: str, replayed: Replayed, attempts: int) -> list[st
     if replayed.fired:
         lines = [f"{name} reproduced on {target}, attempt {replayed.attempt}"]
     else:
-        lines = [f"{name} not reproduced on {target} in {attempts}"]
+        lines = [f"{name} not reproduced on {target} in {plural(attempts, 'attempt')}"]
         if replayed.outcome == "another":
             lines[0] += ", but something else is wrong:"
     for verdict in replayed.verdicts:

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -98,7 +98,8 @@ def _database(path: Path) -> Iterator[Findings]:
                 empty = new and not findings.campaigns()
     finally:
         if empty:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # where nothing can be removed, nothing could be made
+                path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True)
@@ -144,7 +145,7 @@ class _Run:
             goes_on = f"{problem}; run the same command to continue at case {stored.done}"
             raise CannotRun(goes_on) from None
         progress.close(self.spent, self.findings.path)
-        any_ = bool(self.findings.findings(stored.id))
+        any_ = any(not finding.to_confirm for finding in self.findings.findings(stored.id))
         return FINDINGS if any_ else FINE if finished else INTERRUPTED
 
     def _assembled(
@@ -219,7 +220,8 @@ class _Run:
             rest = 0.0 if self.over.is_set() else self.seconds - self.spent
             end = time.monotonic() + max(share(self.seconds), rest)
         confirm_hangs(
-            *(self.findings, stored.id, target, assembly.oracles, self.progress),
+            *(self.findings, stored.id, getattr(target, "one_by_one", target.run)),
+            *(assembly.oracles, self.progress),
             lambda: time.monotonic() >= end,
         )
         effort = Effort(self.options.shrink, end)

@@ -98,7 +98,7 @@ def _of_brokers(
     stack: ExitStack,
     output: Output,
 ) -> Iterator[Study]:
-    alphabets = _chosen(ALPHABETS, names)
+    alphabets = _chosen(ALPHABETS, names, "brokers", CLIENT_ALPHABETS)
     output.note(f"starting {target}")
     brokers = [stack.enter_context(broker) for broker in running]
     offered = _common([broker.prober.offered() for broker in brokers])
@@ -143,7 +143,7 @@ def _of_clients(
 ) -> Iterator[Study]:
     from barnabas.fuzz.states.clients.deviations import deviations_of, doubtful_inputs, word
 
-    for alphabet in _chosen(CLIENT_ALPHABETS, names):
+    for alphabet in _chosen(CLIENT_ALPHABETS, names, "clients", ALPHABETS):
         subjects = [
             Subject(
                 client.name,
@@ -170,10 +170,18 @@ def _of_clients(
 Named = TypeVar("Named", bound=InputAlphabet)
 
 
-def _chosen(alphabets: Sequence[Named], names: Sequence[str]) -> list[Named]:
+def _chosen(
+    alphabets: Sequence[Named],
+    names: Sequence[str],
+    of_whom: str,
+    of_others: Sequence[InputAlphabet],
+) -> list[Named]:
     by_name = {alphabet.name: alphabet for alphabet in alphabets}
     for name in names:
         if name not in by_name:
+            if any(alphabet.name == name for alphabet in of_others):
+                listed = ", ".join(by_name)
+                raise Trouble(f"{name} is no alphabet of {of_whom}; these are: {listed}")
             raise Trouble(f"{name}: no such alphabet{choices(name, [*by_name])}")
     return [by_name[name] for name in dict.fromkeys(names)] or [*alphabets]
 

@@ -44,6 +44,8 @@ from barnabas.plural import plural
 
 CONFIRMING: Final = 16
 """Threads that run cases again, alone, while other sessions go on; most of them wait for hanging clients."""
+ONE_BY_ONE: Final = 4
+"""Cases that run at a time when no other session runs: clients that hang mostly wait."""
 COMPARED: Final = 200
 """Cases that a compared client is best given at once: both clients run all of them before any result."""
 
@@ -221,9 +223,25 @@ class ClientTarget:
         Their alarms need no confirmation.
         """
         self._left.clear()
-        for observation in self._run_alone(cases):
-            alarming = alarm(observation, self._limits.memory) is not None
-            yield with_facts(observation, ("confirmed", True)) if alarming else observation
+        yield from map(self._confirmed_alone, self._run_alone(cases))
+
+    def one_by_one(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run each case in its own process, a few at a time; observations come in order.
+
+        Their alarms need no confirmation. If the iterator is closed, the cases in flight end at once.
+        """
+        self._left.clear()
+        with ThreadPoolExecutor(ONE_BY_ONE) as threads:
+            try:
+                for observation in threads.map(lambda case: self._alone([case]), cases):
+                    yield self._confirmed_alone(observation)
+            finally:
+                self._left.set()
+                threads.shutdown(wait=False, cancel_futures=True)
+
+    def _confirmed_alone(self, observation: Observation) -> Observation:
+        alarming = alarm(observation, self._limits.memory) is not None
+        return with_facts(observation, ("confirmed", True)) if alarming else observation
 
     def _ending(self, case: Case, looks: AlarmConfirmation) -> EndLimits:
         return at_all(self._limits) if self._each else beside(case, self._limits, looks.knows)

@@ -81,7 +81,7 @@ def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     empty, one = found
     assert dict(one.facts)["cases"] == "100"
     assert sum(row.changes for row in one.apis) == 100
-    assert one.progress == ((0, "running", 0, 0),)
+    assert one.progress == ((0, "not over", 0, 0),)
     assert "| round | new features |" in markdown([one])
     assert "<th>new features</th>" in page([one])
     assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"

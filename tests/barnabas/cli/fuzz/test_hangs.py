@@ -39,12 +39,12 @@ class Alone(FakeTarget):
         super().__init__()
         self.hangs_at = hangs_at
 
-    def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        (one,) = cases
-        self.ran.append(one.number)
-        hung = hanging(one.number, "topics.count")
-        hangs = one.recipe == hung.case.recipe and self.ran.count(one.number) >= self.hangs_at
-        yield hung if hangs else Observation(one)
+    def one_by_one(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        for one in cases:
+            self.ran.append(one.number)
+            hung = hanging(one.number, "topics.count")
+            hangs = one.recipe == hung.case.recipe and self.ran.count(one.number) >= self.hangs_at
+            yield hung if hangs else Observation(one)
 
 
 class Reported:
@@ -75,7 +75,7 @@ def findings(tmp_path: Path) -> Iterator[Findings]:
 def confirm(findings: Findings, target: Alone, *, over: bool = False) -> Reported:
     progress: Any = Reported()
     (campaign,) = findings.campaigns()
-    confirm_hangs(findings, campaign.id, target, ORACLES, progress, lambda: over)
+    confirm_hangs(findings, campaign.id, target.one_by_one, ORACLES, progress, lambda: over)
     return progress  # type: ignore[no-any-return]
 
 
