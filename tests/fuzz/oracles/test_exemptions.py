@@ -156,8 +156,8 @@ def test_closing_on_a_version_that_is_offered_only_for_show_is_right() -> None:
         assert judged("closing", of_broker(sent, ending="closed"))
         assert bool(judged("closing", of_broker(sent, ending="closed", log=said))) is not right
         # behind another request the log may be the neighbour's
-        behind = of_broker(ASK + sent, replies=(ANSWER,), ending="closed")
-        assert bool(judged("closing", behind)) is not right
+        second = of_broker(ASK + sent, replies=(ANSWER,), ending="closed")
+        assert bool(judged("closing", second)) is not right
 
 
 def with_tags(frame: bytes, tags: bytes) -> bytes:
