@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.cache import built, folder, run
 from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.upload_dates import uploaded
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
@@ -37,6 +39,10 @@ OLDER_PYTHON: Final = {"confluent-kafka": ((2, 0), "3.9")}
 """PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
 
 
+NATIVE: Final = ("confluent-kafka",)
+"""Packages in C: their programs print native stacks."""
+_NATIVE_STACKS: Final = _PROGRAMS / "native_stacks.c"
+
 COUNTED_PACKAGES: Final = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
 """The package whose lines are counted, by PyPI's name; confluent-kafka is C."""
 
@@ -55,8 +61,28 @@ def python_program(package: str, name: str, version: str, *, counted: bool = Fal
     """
     python = _venv(package, version, counted)
     if not counted:
-        return program(python, name)._replace(forks=True)
+        environment = _with_native_stacks() if package in NATIVE else {}
+        return program(python, name)._replace(environment=environment, forks=True)
     return program(python, name, (str(_COUNTING), COUNTED_PACKAGES[package]))
+
+
+def _with_native_stacks() -> Mapping[str, str]:
+    """Return an environment in which a process prints its native stack when it crashes.
+
+    It is empty without a C compiler, and on other systems than Linux.
+    """
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        return {}
+
+    def build(path: Path) -> None:
+        flags = ("-shared", "-fPIC", "-O1", "-o", str(path / "client"))
+        run("native_stacks.c can't be built", [compiler, *flags, str(_NATIVE_STACKS), "-ldl"])
+
+    try:
+        return {"LD_PRELOAD": str(built("native-stacks", [_NATIVE_STACKS], build))}
+    except UnavailableClientError:  # a libc without backtrace
+        return {}
 
 
 def program(python: Path, name: str, wrapper: Sequence[str] = ()) -> Program:

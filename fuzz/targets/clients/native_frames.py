@@ -1,4 +1,4 @@
-"""Names of functions in the native stacks that clients' programs print (`native_stacks.py` among these)."""
+"""Names of functions in the native stacks of clients (peers/clients/programs/native_stacks.c)."""
 
 from __future__ import annotations
 

@@ -10,9 +10,6 @@ import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 from lines import BEAT, JOINING, RECORDS, delivered, failed, read, wanted
-from native_stacks import unblock
-
-unblock("librdkafka")
 
 WAIT = 0.7
 """Seconds that other calls may take."""

@@ -44,7 +44,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import forking
-import native_stacks
 import workloads
 from exceptions import describe_exception
 from work import Work
@@ -75,8 +74,6 @@ class _Session:
         self.background: list[dict[str, Any]] = []
 
 
-NATIVE = ("confluent",)
-"""Libraries in C: of others a fault is no news, such as a JVM's."""
 _running: dict[int, _Session] = {}
 _left: list[dict[str, Any]] = []
 """Exceptions in the background while no session ran."""
@@ -256,8 +253,6 @@ def main(name: str, *options: str) -> None:
             return
     program = _Program(name)
     faulthandler.enable()
-    if name in NATIVE:
-        native_stacks.enable()
     faulthandler.register(signal.SIGQUIT, all_threads=True)
     threading.excepthook = _ended_thread
     threading.Thread.__init__ = _new_thread  # type: ignore[method-assign]
