@@ -86,5 +86,5 @@ def client_parameters(version: str, client: str) -> dict[str, str]:
     >>> client_parameters("1.1.0", "sarama@1.61.1"), client_parameters("1.1.0", "franz-go@1.22.3")
     ({'broker': '1.1.0'}, {})
     """
-    behind = client.partition("@")[0] == "sarama" and is_before(version, 2, 8)
-    return {"broker": version} if behind or is_before(version, *API_VERSIONS_SINCE) else {}
+    sarama = client.partition("@")[0] == "sarama" and is_before(version, 2, 8)
+    return {"broker": version} if sarama or is_before(version, *API_VERSIONS_SINCE) else {}

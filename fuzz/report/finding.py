@@ -28,9 +28,7 @@ NOT_SMALLER: Final = "not made smaller"
 GOES_ON: Final = "repeat `barnabas fuzz run`, not with `--shrink 0`"
 """Follows what shrinking had no time for."""
 
-NOT_CONFIRMED: Final = (
-    "not confirmed yet with no other session running: repeat `barnabas fuzz run`"
-)
+NOT_CONFIRMED: Final = "not confirmed yet with no other session running: repeat `barnabas fuzz run`"
 
 LINES: Final = 40
 """Lines of a log entry or a stack trace that are shown."""

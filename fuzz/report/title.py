@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from barnabas.captures.kafka.wording import shorten
+from barnabas.fuzz.bench_broker.contexts.registry import context_at
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
@@ -126,10 +127,12 @@ def upon(recipe: Recipe) -> str:
     seed = recipe.seed
     message = f"{NAMES.get(seed.key, seed.key)} v{seed.version} {seed.direction}"
     changes = [change for change in recipe.changes if change.mutator != UNCHANGED]
+    distorted = context_at(seed.origin).distorted
+    later = f", with wrong values in up to {distorted} later responses" if distorted else ""
     if not changes:
-        return f"a well-formed {message}"
+        return f"a well-formed {message}{later}"
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
-    return f"{_done(changes[-1])}{more} in {_a(message)}"
+    return f"{_done(changes[-1])}{more} in {_a(message)}{later}"
 
 
 def _done(change: Change) -> str:

@@ -172,19 +172,35 @@ def test_what_a_session_needs_is_made_before_it_and_earlier_cases_are_sent(tmp_p
 
 
 def test_a_case_that_needs_nothing_prepares_nothing() -> None:
-    assert "    prepare(where" not in script_of(asks("mine"))
-    assert script_of(asks(TOPIC)).count("    prepare(where") == 1
+    assert "= prepare(where" not in script_of(asks("mine"))
+    assert script_of(asks(TOPIC)).count("= prepare(where") == 1
+
+
+def test_a_script_without_its_topic_can_t_tell(tmp_path: Path) -> None:
+    text = script_of(asks(TOPIC), shown=criterion("closing", ("Metadata", "closed")))
+    broker = Mortal(lambda asked: False)
+    topic = {"error_code": 0, "name": TOPIC, "partitions": []}
+    broker.answers = {METADATA: response(METADATA, 4, {"brokers": [], "topics": [topic]})}
+    assert told(text, broker.address, tmp_path) == (0, "not shown"), "Metadata makes the topic"
+    text = text.replace("AGAIN = 10.0", "AGAIN = 0.0")
+    broker.answers = {
+        METADATA: response(METADATA, 4, {"brokers": [], "topics": [{**topic, "error_code": 3}]})
+    }
+    missing = f"can't tell: the topic {TOPIC} is missing"
+    assert told(text, broker.address, tmp_path) == (3, missing)
+    broker.die()
 
 
 def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> None:
     answered: list[bytes] = []
 
     def first(asked: bytes) -> bool:
-        answered.extend([asked] if asked.startswith(METADATA.to_bytes(2)) else ())
+        answered.extend([asked] if asked.startswith(METADATA.to_bytes(2) + bytes((0, 1))) else ())
         broker.answers = {METADATA: metadata(5 if len(answered) == 1 else 0)}
         return False
 
     case, broker = asks(), Mortal(first)
+    broker.answers = {METADATA: metadata(0)}
     text = script_of(case, before(case)).replace("WAIT = 5.0", "WAIT = 1.0")
     done = run(text, tmp_path, "{}:{}".format(*broker.address))
     last = done.stdout.splitlines()[-1]
