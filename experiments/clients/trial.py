@@ -15,6 +15,7 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
+from barnabas.experiments.clients.draws import Draw, identity, parameters, plain, topics_of
 from barnabas.experiments.clients.relevance import RequestedApi
 from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
@@ -24,7 +25,7 @@ from barnabas.experiments.clients.workloads import PARTITIONS, Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.finding import Finding
-from barnabas.experiments.explore.read_log import id_of, read_log
+from barnabas.experiments.explore.read_log import read_log
 from barnabas.harness import Harness
 from barnabas.peers.clients.client import Program
 from barnabas.proxy.matching.settings import Settings
@@ -54,7 +55,7 @@ class Trial(Settings):
     times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange with a
     rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload that the
     client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings: the
-    client's, see `settings.py`.
+    client's, see `settings.py`. drawn: the traffic; None: a plain one, stored before there were others.
     """
 
     seed: int
@@ -70,6 +71,7 @@ class Trial(Settings):
     asked: tuple[RequestedApi, ...] = ()
     settings: str = ""
     unfinished: str = ""
+    drawn: Draw | None = None
 
     @property
     def idempotent(self) -> bool:
@@ -106,23 +108,26 @@ def trial(
     scenario: Scenario | None,
     setup: TrialSetup,
     stop: threading.Event,
+    drawn: Draw | None = None,
 ) -> Trial:
     """Run a workload behind a proxy; its history, output and capture are in the place's folder.
 
-    A history that can't be parsed counts as the client's error.
+    A history that can't be parsed counts as the client's error. drawn: the traffic; None: the plain one.
 
     Raises:
         OSError: The brokers or the program are unavailable.
         LogError: The brokers' log can't be read.
         Stopped: The run was stopped.
     """
-    folder = setup.folder
+    folder, drawn = setup.folder, drawn or plain(workload)
+    if not setup.makes:
+        drawn = drawn.model_copy(update={"partitions": PARTITIONS})
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         work, watch = workload.work(stay=STAY, **setup.parameters), Watch(LIMIT, stop)
         ended, _, findings, omitted = attempt(
-            program, workload, setup, proxy.bootstrap, work, watch
+            program, workload, setup, proxy.bootstrap, work, watch, drawn
         )
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
@@ -141,6 +146,7 @@ def trial(
         ),
         settings=settings_of(proxy.exchanges),
         unfinished=omitted,
+        drawn=drawn,
     )
 
 
@@ -151,6 +157,7 @@ def attempt(
     bootstrap: str,
     work: Mapping[str, Any],
     watch: Watch,
+    drawn: Draw | None = None,
 ) -> Attempt:
     """Run a workload; its history and output are in the place's folder.
 
@@ -159,23 +166,30 @@ def attempt(
         workload: the workload.
         setup: brokers and folder.
         bootstrap: the servers that the client uses, such as a proxy.
-        work: parameters of the workload.
+        work: parameters of the workload that no draw decides.
         watch: limits of the run.
+        drawn: the traffic; None: the plain one.
 
     Raises the errors of `trial`.
     """
-    topic = f"clients-{secrets.token_hex(5)}"
-    prepared = prepare(setup, topic, workload)
-    parameters = {"bootstrap": bootstrap, "topic": topic, "work": work}
+    topic, drawn = f"clients-{secrets.token_hex(5)}", drawn or plain(workload)
+    workload = workload._replace(records=drawn.records)
+    prepared = prepare(setup, topic, workload, drawn)
+    traffic = parameters(drawn, topic, time.time_ns() // 1_000_000)
+    task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
     named, output = workload.runs or workload.name, setup.folder / "output.txt"
-    ended = run(program, named, parameters, output, watch)
+    ended = run(program, named, task, output, watch)
     (setup.folder / "history.jsonl").write_bytes(prepared + ended.history)
     try:
         reported = history.parse(prepared + ended.history)
     except history.HistoryError as problem:
         ended, reported = ended._replace(raised=str(problem)), history.parse(prepared)
     log = read_log(
-        setup.bootstrap, reported.topics, {}, id_of("value"), broker_settings=setup.settings
+        setup.bootstrap,
+        reported.topics,
+        {},
+        lambda message: identity(message.key(), message.value()),
+        broker_settings=setup.settings,
     )
     missing_commits = uncommitted(
         reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}
@@ -184,8 +198,11 @@ def attempt(
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 
-def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
+def prepare(
+    setup: TrialSetup, topic: str, workload: Workload, drawn: Draw | None = None
+) -> bytes:
     """Create the topics, write records for consumers, and return these records' history. Raises OSError."""
+    drawn = drawn or plain(workload)
     from confluent_kafka import KafkaException, Producer
     from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -196,16 +213,16 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
         **setup.settings,
     }
     admin = AdminClient(common)
-    topics = [topic, f"{topic}-out"] if workload.copies else [topic]
+    topics = topics_of(drawn, topic) + ([f"{topic}-out"] if workload.copies else [])
     try:
         if setup.makes:
-            new_topics = [NewTopic(name, PARTITIONS, 1) for name in topics]
+            new_topics = [NewTopic(name, drawn.partitions, 1) for name in topics]
             for creation in admin.create_topics(new_topics).values():
                 creation.result(SOON)
         else:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
-        _await_leaders(common, topics)
+        _await_leaders(common, topics, drawn.partitions)
         if workload.share:
             _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
@@ -226,7 +243,7 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
 
 
-def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
+def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str], partitions: int) -> None:
     """Wait until the leaders have their logs.
 
     A broker knows a new topic a moment before it can write to it: if it refuses the first batch of an
@@ -238,7 +255,7 @@ def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
     until = time.monotonic() + SOON
     try:
         for partition in [
-            TopicPartition(name, each) for name in topics for each in range(PARTITIONS)
+            TopicPartition(name, each) for name in topics for each in range(partitions)
         ]:
             while True:
                 try:

@@ -139,10 +139,18 @@ def verdict(
     """
     purpose = None if scenario is None else scenario.about
     fatal = purpose is not None and purpose.fatal
-    usual = median(run.seconds for run in control)
-    observed = [(run, _trial_observations(workload, usual, run, fatal)) for run in trials]
+    usual = [_usual_seconds(control, run) for run in trials]
+    observed = [
+        (run, _trial_observations(workload, seconds, run, fatal))
+        for run, seconds in zip(trials, usual, strict=True)
+    ]
     # a trial without the fault counts only if the client failed
     counted = [(run, observations) for run, observations in observed if run.fired or observations]
+    delays = [
+        _delay_seconds(seconds, run)
+        for seconds, (run, observations) in zip(usual, observed, strict=True)
+        if run.fired or observations
+    ]
     unmatched, is_met = _matches(scenario, [*control, *trials])
     if not counted:
         reason = f"no rule fired in {len(trials)} runs"
@@ -154,11 +162,17 @@ def verdict(
     return result.model_copy(
         update={
             "unmatched": unmatched,
-            "slower_ms": round(1000 * max(_delay_seconds(usual, run) for run, _ in counted), 1),
+            "slower_ms": round(1000 * max(delays), 1),
             "fault_ms": median(run.fault_ms for run, _ in counted),
             "busy": any(run.busy for run, _ in counted),
         }
     )
+
+
+def _usual_seconds(control: Sequence[Trial], run: Trial) -> float:
+    """Return the seconds of a run without faults, if possible of one with the same traffic."""
+    same = [each for each in control if each.drawn == run.drawn] or control
+    return median(each.seconds for each in same)
 
 
 def _matches(scenario: Scenario | None, trials: Sequence[Trial]) -> tuple[tuple[str, ...], bool]:
