@@ -119,9 +119,10 @@ class CellRun:
         return draw(number, workload) if number and self.drawn else plain(workload)
 
     def _trial(self, number: int, drawn: Draw, folder: str) -> Trial:
-        scenario, setup = self.scenario, self.setup._replace(folder=self.setup.folder / folder)
+        scenario = self.scenario
+        setup = self.setup._replace(folder=self.setup.folder / folder, drawn=drawn)
         seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-        return trial(self.row.program, self.row.workload, seeded, setup, self.stop, drawn)
+        return trial(self.row.program, self.row.workload, seeded, setup, self.stop)
 
     def _verdict(self, trials: Sequence[Trial]) -> Verdict:
         workload = self.row.workload

@@ -1,13 +1,12 @@
-"""The traffic of a workload, drawn from a seed, as plain data for the programs in all languages.
+"""The traffic of a workload, drawn from a seed, and the smallest with which it fails.
 
-A `Draw` has the features of the traffic. `plain` has none: one record a send, each with a key. `plan` spells a
-draw out: rounds, each a list of sends that are in flight together and are awaited together, each a list of
-records that are handed to the client at once. In `transact` each round is a transaction.
+A `Draw` has the features of the traffic. `plain` has none: one record a send, each with a key. `traffic.py`
+spells a draw out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final, Literal
 
@@ -23,20 +22,8 @@ PER_TRANSACTION: Final = 5
 SEND_BYTES: Final = 900_000
 """Bytes of a send: some libraries make one batch of its records, and brokers take up to 1,048,588 bytes."""
 
-ALL_BYTES: Final = 8_000_000
-"""Bytes of all values of a draw."""
-
 MOST_RECORDS: Final = 2_000
 """Records of a draw, unless the workload has more."""
-
-DAY: Final = 86_400_000
-"""Milliseconds, up to which given timestamps are in the past."""
-
-SEPARATOR: Final = "|"
-"""The end of a record's id in its value; padding follows."""
-
-Round = list[list[dict[str, Any]]]
-"""Sends that are awaited together, each a list of records."""
 
 
 class Draw(Settings):
@@ -131,7 +118,7 @@ def plain(workload: Workload, records: int | None = None) -> Draw:
 
 def draw(seed: int, workload: Workload) -> Draw:
     """Return the traffic of a seed; of a workload that reads records, only their partitions are drawn."""
-    random, base = Random(f"{seed}/{workload.name}"), plain(workload)
+    random, base = Random(f"{seed}/{workload.name}"), plain(workload)  # noqa: S311 (no secret)
     partitions = random.choice((1, 2, 3, 4, 6, 12))
     if not workload.drawn:
         few = {"partitions": partitions} if workload.written else {}
@@ -179,9 +166,7 @@ def _features(drawn: Draw, workload: Workload) -> list[str]:
     return [name for name in TEXTS if getattr(drawn, name) != getattr(base, name)]
 
 
-def shrink(
-    drawn: Draw, workload: Workload, fails: Callable[[Draw], bool], most: int
-) -> Draw:
+def shrink(drawn: Draw, workload: Workload, fails: Callable[[Draw], bool], most: int) -> Draw:
     """Return the smallest draw for which `fails` is true, as far as it is tried.
 
     First all features are left out, then one at a time, then counts are halved.
@@ -215,87 +200,3 @@ def shrink(
         ):
             pass
     return drawn
-
-
-def parameters(drawn: Draw, topic: str, now_ms: int) -> dict[str, Any]:
-    """Return the parameters of a program that a draw decides (`peers/clients/programs/work.py`)."""
-    ids = [f"{topic}-{number}" for number in range(drawn.records)]
-    return {
-        "records": drawn.records,
-        "partitions": drawn.partitions,
-        "pause": drawn.pause,
-        "settings": drawn.settings,
-        "rounds": plan(drawn, ids, topic, now_ms),
-    }
-
-
-def topics_of(drawn: Draw, topic: str) -> list[str]:
-    """Return the names of a draw's topics.
-
-    >>> topics_of(Draw(sends=1, topics=2), "t")
-    ['t', 't-topic-2']
-    """
-    return [topic, *(f"{topic}-topic-{number}" for number in range(2, drawn.topics + 1))]
-
-
-def plan(drawn: Draw, ids: Sequence[str], topic: str, now_ms: int) -> list[Round]:
-    """Return rounds of sends of records.
-
-    A record has an `id`; a `topic` if that is not the first one; a `key` (its id), a `partition` or neither;
-    `null`, or the `size` of its value, if the value is not its id; `headers`; and a `timestamp`. Each feature
-    has random numbers of its own, so that another feature can be left out.
-
-    Args:
-        drawn: the draw.
-        ids: of the records, in order.
-        topic: the first topic.
-        now_ms: before which timestamps are.
-    """
-
-    def numbers(feature: str) -> Random:
-        return Random(f"{drawn.seed}/{feature}")
-
-    to, targets, sizes = numbers("to"), numbers("topics"), numbers("sizes")
-    headers, empty, times = numbers("headers"), numbers("empty"), numbers("timestamps")
-    names, budget = topics_of(drawn, topic), ALL_BYTES
-    sends = [ids[at : at + drawn.per_send] for at in range(0, len(ids), drawn.per_send)]
-    planned: list[list[dict[str, Any]]] = []
-    for send in sends:
-        room, records = min(SEND_BYTES, budget), []
-        for record_id in send:
-            record: dict[str, Any] = {"id": record_id}
-            name = names[targets.randrange(len(names))]
-            if name != topic:
-                record["topic"] = name
-            target = to.choice(("key", "nothing", "partition")) if drawn.to == "any" else drawn.to
-            at = to.randrange(drawn.partitions)
-            if target == "key":
-                record["key"] = record_id
-            elif target == "partition":
-                record["partition"] = at
-            size = round(drawn.largest ** sizes.random()) if drawn.largest else 0
-            if len(record_id) + len(SEPARATOR) < size <= room:
-                record["size"] = size
-                room, budget = room - size, budget - size
-            if drawn.empty and empty.random() < 0.2:  # its key is its id then
-                record.pop("size", None)
-                record |= {"key": record_id, **empty.choice(({"null": True}, {"size": 0}))}
-            if drawn.headers:
-                count = headers.randrange(4)
-                record["headers"] = [[f"h{number}", "x" * number] for number in range(count)]
-            if drawn.timestamps:
-                record["timestamp"] = now_ms - times.randrange(DAY)
-            records.append(record)
-        planned.append(records)
-    together = drawn.in_flight or len(planned) or 1
-    return [planned[at : at + together] for at in range(0, len(planned), together)]
-
-
-def identity(key: bytes | None, value: bytes | None) -> str:
-    """Return a record's id: its value up to the separator, or its key if there is no value.
-
-    >>> identity(b"a-1", None), identity(None, b"a-2|xxx")
-    ('a-1', 'a-2')
-    """
-    text = value.partition(SEPARATOR.encode())[0] if value else key or b""
-    return text.decode(errors="backslashreplace")

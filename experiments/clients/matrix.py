@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -18,8 +17,8 @@ from barnabas.experiments.clients.broker_versions import (
 )
 from barnabas.experiments.clients.brokers import EMBEDDED, NEWEST, Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell
-from barnabas.experiments.clients.client_process import RunStopped
 from barnabas.experiments.clients.cell_run import CellRun, Row
+from barnabas.experiments.clients.client_process import RunStopped
 from barnabas.experiments.clients.cut_scenarios import CUT, cut_scenarios
 from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.folder import Folder, evidence
@@ -178,7 +177,8 @@ class Matrix:
                 doubt=DOUBT if self.brokers.requested == EMBEDDED else "",
                 drawn=self.request.drawn
                 and not name.startswith(CUT)
-                and "zstd" in codecs(self.brokers.version),  # older brokers lack more, such as headers
+                and "zstd"
+                in codecs(self.brokers.version),  # older brokers lack more, such as headers
                 stop=self.stop,
             )
             result, trials = run.trials(self.request.trials)

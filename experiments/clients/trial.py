@@ -15,10 +15,11 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
-from barnabas.experiments.clients.draws import Draw, identity, parameters, plain, topics_of
+from barnabas.experiments.clients.draws import Draw, plain
 from barnabas.experiments.clients.relevance import RequestedApi
 from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
+from barnabas.experiments.clients.traffic import identity, parameters, topics_of
 from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
 from barnabas.experiments.clients.workloads import PARTITIONS, Workload
@@ -83,7 +84,7 @@ class TrialSetup(NamedTuple):
     """The brokers of a trial and the folder for its files.
 
     makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
-    these brokers. parameters: further parameters of the workload.
+    these brokers. parameters: further parameters of the workload. drawn: the traffic; None: the plain one.
     """
 
     bootstrap: str
@@ -91,6 +92,12 @@ class TrialSetup(NamedTuple):
     makes: bool = True
     settings: Mapping[str, Any] = {}
     parameters: Mapping[str, Any] = {}
+    drawn: Draw | None = None
+
+    def traffic(self, workload: Workload) -> Draw:
+        """Return the traffic, with the partitions that the brokers make by themselves."""
+        drawn = self.drawn or plain(workload)
+        return drawn if self.makes else drawn.model_copy(update={"partitions": PARTITIONS})
 
 
 class Attempt(NamedTuple):
@@ -108,26 +115,23 @@ def trial(
     scenario: Scenario | None,
     setup: TrialSetup,
     stop: threading.Event,
-    drawn: Draw | None = None,
 ) -> Trial:
     """Run a workload behind a proxy; its history, output and capture are in the place's folder.
 
-    A history that can't be parsed counts as the client's error. drawn: the traffic; None: the plain one.
+    A history that can't be parsed counts as the client's error.
 
     Raises:
         OSError: The brokers or the program are unavailable.
         LogError: The brokers' log can't be read.
         Stopped: The run was stopped.
     """
-    folder, drawn = setup.folder, drawn or plain(workload)
-    if not setup.makes:
-        drawn = drawn.model_copy(update={"partitions": PARTITIONS})
+    folder = setup.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         work, watch = workload.work(stay=STAY, **setup.parameters), Watch(LIMIT, stop)
         ended, _, findings, omitted = attempt(
-            program, workload, setup, proxy.bootstrap, work, watch, drawn
+            program, workload, setup, proxy.bootstrap, work, watch
         )
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
@@ -146,7 +150,7 @@ def trial(
         ),
         settings=settings_of(proxy.exchanges),
         unfinished=omitted,
-        drawn=drawn,
+        drawn=setup.traffic(workload),
     )
 
 
@@ -157,7 +161,6 @@ def attempt(
     bootstrap: str,
     work: Mapping[str, Any],
     watch: Watch,
-    drawn: Draw | None = None,
 ) -> Attempt:
     """Run a workload; its history and output are in the place's folder.
 
@@ -168,13 +171,12 @@ def attempt(
         bootstrap: the servers that the client uses, such as a proxy.
         work: parameters of the workload that no draw decides.
         watch: limits of the run.
-        drawn: the traffic; None: the plain one.
 
     Raises the errors of `trial`.
     """
-    topic, drawn = f"clients-{secrets.token_hex(5)}", drawn or plain(workload)
+    topic, drawn = f"clients-{secrets.token_hex(5)}", setup.traffic(workload)
     workload = workload._replace(records=drawn.records)
-    prepared = prepare(setup, topic, workload, drawn)
+    prepared = prepare(setup, topic, workload)
     traffic = parameters(drawn, topic, time.time_ns() // 1_000_000)
     task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
     named, output = workload.runs or workload.name, setup.folder / "output.txt"
@@ -198,11 +200,9 @@ def attempt(
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 
-def prepare(
-    setup: TrialSetup, topic: str, workload: Workload, drawn: Draw | None = None
-) -> bytes:
+def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
     """Create the topics, write records for consumers, and return these records' history. Raises OSError."""
-    drawn = drawn or plain(workload)
+    drawn = setup.traffic(workload)
     from confluent_kafka import KafkaException, Producer
     from confluent_kafka.admin import AdminClient, NewTopic
 

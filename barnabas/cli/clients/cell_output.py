@@ -12,9 +12,9 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
+from barnabas.experiments.clients import workloads
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.comparison import Difference
-from barnabas.experiments.clients import workloads
 from barnabas.experiments.clients.folder import (
     FolderError,
     evidence,

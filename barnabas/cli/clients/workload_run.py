@@ -13,8 +13,9 @@ from barnabas.addresses import parse_servers
 from barnabas.cli.clients.names import named_clients, named_workloads
 from barnabas.cli.clients.options import DoOptions
 from barnabas.experiments.clients.client_process import ClientProcess, PrintedTooMuchError
-from barnabas.experiments.clients.draws import parameters, plain
+from barnabas.experiments.clients.draws import plain
 from barnabas.experiments.clients.runs import UNANSWERED, exception_text, parse_line
+from barnabas.experiments.clients.traffic import parameters
 from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError

@@ -25,9 +25,9 @@ from barnabas.designs.results.intervals import share
 from barnabas.designs.results.markdown import bullets, paragraphs
 from barnabas.designs.results.runs import Run
 from barnabas.experiments.clients.client_process import ClientProcess, RunStopped
-from barnabas.experiments.clients.draws import parameters as parameters_of
 from barnabas.experiments.clients.draws import plain
 from barnabas.experiments.clients.runs import NUMBER, OUTPUT_LIMIT, parse_line
+from barnabas.experiments.clients.traffic import parameters as parameters_of
 from barnabas.experiments.clients.trial import TrialSetup, prepare
 from barnabas.experiments.clients.workloads import find as workload_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured

@@ -17,7 +17,7 @@ class NotOfferedError extends Error {
 class Work {
   atOnce = 5 // records that are read before their offsets are committed
   attempts = 5 // at a transaction
-  rounds = 5 // topics that an administrator makes, changes and deletes
+  adminTopics = 5 // topics that an administrator makes, changes and deletes
   closing = 10 // s for a client that has failed
 
   constructor({ bootstrap, topic, work }, out) {

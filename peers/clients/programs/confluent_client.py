@@ -13,7 +13,6 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, Ne
 from library import RETENTION, Offsets, Partition, Record
 from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Work
 
-
 _BATCH_SIZE = 0x01050000
 """The first libversion with batch.size."""
 

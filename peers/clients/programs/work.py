@@ -55,7 +55,7 @@ class Work:
     """Records that are read before their offsets are committed."""
     attempts = 5
     """At a transaction."""
-    rounds = 5
+    admin_topics = 5
     """Topics that an administrator makes, changes and deletes."""
 
     def __init__(self, task: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
@@ -102,7 +102,7 @@ class Work:
 
     def _planned(self, record: dict[str, Any]) -> PlannedRecord:
         name, size, key = record["id"], record.get("size"), record.get("key")
-        value: str | None = name if size is None else f"{name}|".ljust(size, "x")[:size]
+        value = name if size is None else f"{name}|".ljust(size, "x")[:size]
         headers = record.get("headers")
         return PlannedRecord(
             name,

@@ -232,7 +232,7 @@ def _copied(producer: Producer, consumer: Consumer, name: str, records: list[Rec
 def _admin(library: Library, work: Work) -> int:
     """Create, change and delete topics, and wait until each step is visible."""
     with library.administrator(work) as client:
-        for number in range(work.rounds):
+        for number in range(work.admin_topics):
             _administer(work, client, f"{work.topic}-admin-{number}")
     return 0
 

@@ -36,7 +36,9 @@ func (c choosing) Partition(one *sarama.ProducerMessage, count int32) (int32, er
 func producing(w *work) *sarama.Config {
 	c := settings(w, "producer")
 	c.Producer.Partitioner = func(topic string) sarama.Partitioner { return choosing{sarama.NewHashPartitioner(topic)} }
-	c.Producer.Flush.Frequency, c.Producer.Flush.Bytes = w.settings.linger(0), w.settings.BatchSize
+	if c.Producer.Flush.Frequency = w.settings.linger(0); c.Producer.Flush.Frequency > 0 { // else it would wait for the bytes for ever
+		c.Producer.Flush.Bytes = w.settings.BatchSize
+	}
 	if w.settings.MaxInFlight > 0 {
 		c.Net.MaxOpenRequests = w.settings.MaxInFlight
 	}
