@@ -55,9 +55,10 @@ class Row(NamedTuple):
 class CellRun:
     """The run of a cell.
 
-    scenario: None: without faults. control: the trials without faults. setup: brokers, and the folder of the
-    cell. doubt: added to a reason without any fault. drawn: whether traffic is drawn from the trial's number,
-    except in the first one. stop: ends the run when it is set.
+    scenario: None: without faults. control: the trials without faults that the client passed. setup: brokers,
+    and the folder of the cell. doubt: added to a reason without any fault. drawn: whether traffic is drawn
+    from the trial's number, except in the first trial, and of those only which the client passed without
+    faults. stop: ends the run when it is set.
     """
 
     row: Row
@@ -92,14 +93,15 @@ class CellRun:
         """
         if not result.promised or result.word in UNSHRUNK:
             return None
-        number = next((n for n, each in enumerate(trials) if self._fails(result, each)), 0)
+        first = trials[0]
+        number = next((n for n, each in enumerate(trials) if self._fails(result, first, each)), 0)
         drawn = trials[number].drawn
         if drawn is None or not features(drawn, self.row.workload):
             return None
 
         def fails(candidate: Draw) -> bool:
             run = self._trial(number, candidate, SHRINKING)
-            if not self._fails(result, run):
+            if not self._fails(result, first, run):
                 return False
             shutil.rmtree(self.setup.folder / SMALLEST, ignore_errors=True)
             (self.setup.folder / SHRINKING).rename(self.setup.folder / SMALLEST)
@@ -110,13 +112,17 @@ class CellRun:
         shutil.rmtree(self.setup.folder / SHRINKING, ignore_errors=True)
         return smallest
 
-    def _fails(self, result: Verdict, run: Trial) -> bool:
-        observations = self._verdict([run]).observations
+    def _fails(self, result: Verdict, first: Trial, run: Trial) -> bool:
+        """Return whether a run has the verdict's worst observation. first: the trial with plain traffic."""
+        observations = self._verdict([run] if self.scenario else [first, run]).observations
         return any(each.word == result.word and each.promised for each in observations)
 
     def _drawn(self, number: int) -> Draw:
         workload = self.row.workload
-        return draw(number, workload) if number and self.drawn else plain(workload)
+        setup = self.setup._replace(drawn=draw(number, workload) if number and self.drawn else None)
+        drawn = setup.traffic(workload)
+        fit = not self.scenario or any(each.drawn == drawn for each in self.control)
+        return drawn if fit else plain(workload)
 
     def _trial(self, number: int, drawn: Draw, folder: str) -> Trial:
         scenario = self.scenario

@@ -1,6 +1,7 @@
 """The traffic of a workload, drawn from a seed, and the smallest with which it fails.
 
-A `Draw` has the features of the traffic. `plain` has none: one record a send, each with a key. `traffic.py`
+A `Draw` has the features of the traffic. `plain` has none: one record a send (in transactions
+five), each with a key. `traffic.py`
 spells a draw out.
 """
 
@@ -15,9 +16,6 @@ from barnabas.proxy.matching.settings import Settings
 
 ALL: Final = 0
 """The value of `Draw.in_flight` for all sends."""
-
-PER_TRANSACTION: Final = 5
-"""Sends of a plain transaction."""
 
 SEND_BYTES: Final = 900_000
 """Bytes of a send: some libraries make one batch of its records, and brokers take up to 1,048,588 bytes."""
@@ -107,7 +105,7 @@ def plain(workload: Workload, records: int | None = None) -> Draw:
     count = workload.records if records is None else records
     per_send = workload.per_send if count % workload.per_send == 0 else 1
     sends = count // per_send
-    rounds = {"transact": PER_TRANSACTION, "compressed": max(sends // len(CODECS), 1)}
+    rounds = {"transact": 1, "compressed": max(sends // len(CODECS), 1)}
     return Draw(
         sends=sends,
         per_send=per_send,

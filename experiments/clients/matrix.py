@@ -23,7 +23,7 @@ from barnabas.experiments.clients.cut_scenarios import CUT, cut_scenarios
 from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup
-from barnabas.experiments.clients.verdict import Verdict
+from barnabas.experiments.clients.verdict import Verdict, is_fine
 from barnabas.experiments.clients.wording import reasons
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.read_log import LogError
@@ -139,14 +139,14 @@ class Matrix:
         control = self._cell(row, None, (), again=again)
         if control is None:
             return [], []
-        if control.verdict.word != "fine":
+        fit = tuple(each for each in control.trials if is_fine(workload, each))
+        if control.verdict.word == "not run" or fit[:1] != control.trials[:1]:
             reason = "; ".join(reasons(control.verdict))
             return [control, *self._not_run(client, workload, reason)], []
         cuts = cut_scenarios(capture, self.request.cuts) if self.request.cuts else []
         self._cut.append(len(cuts))
         tasks: list[Callable[[], StepResult]] = [
-            partial(self._faulty, row, each, control.trials)
-            for each in (*self.request.scenarios, *cuts)
+            partial(self._faulty, row, each, fit) for each in (*self.request.scenarios, *cuts)
         ]
         return [control], tasks
 

@@ -190,23 +190,33 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
 
     A client that loses, doubles or reorders records, or violates the protocol, breaks a promise, even without
     idempotence: it had no reason to send anything again. A client that fails can't be judged: it may not
-    support the workload or the brokers.
+    support the workload or the brokers. If it fails only with other traffic than the first trial's, that is a
+    finding, unless it does not offer that traffic.
     """
+    first, offered = control[0], []
     for run in control:
-        if run.raised.startswith(NOT_OFFERED):
+        if not run.raised.startswith(NOT_OFFERED):
+            offered.append(run)
+        elif run.drawn == first.drawn:
             return Verdict(word="not run", why=run.raised.partition(": ")[2])
     result = _merged(
         [
             [each.model_copy(update={"promised": True}) for each in observations]
-            for observations in (_observations(workload, run.seconds, run) for run in control)
+            for observations in (_observations(workload, run.seconds, run) for run in offered)
         ]
     )
     if result.word == "fine":
         return result
-    if result.word in BROKEN_PROMISES:
+    failing = [run for run in offered if _observations(workload, run.seconds, run)]
+    if result.word in BROKEN_PROMISES or all(run.drawn != first.drawn for run in failing):
         return result.model_copy(update={"why": f"without any fault: {result.why}"})
     failure = f"{result.word} without any fault: {result.why}"
     return result.model_copy(update={"word": "not run", "why": failure})
+
+
+def is_fine(workload: Workload, control: Trial) -> bool:
+    """Return whether a client kept its promises in a run without faults, and can be judged by it."""
+    return control_verdict(workload, [control]).word == "fine"
 
 
 def _merged(observed: Sequence[Sequence[Observation]]) -> Verdict:

@@ -81,6 +81,7 @@ WORKLOADS: Final = (
         "a producer sends records in transactions, and aborts each third",
         once=True,
         pause=0,
+        per_send=5,
     ),
     Workload(
         "read-process-write",

@@ -136,7 +136,10 @@ def _producer_record(record: PlannedRecord) -> Any:
     create = kafka("clients.producer.ProducerRecord")
     if not record.optional:
         return create(record.topic, key, value)
-    header = kafka("common.header.internals.RecordHeader")
+    header_class = "common.header.internals.RecordHeader"
+    if not offered(header_class):
+        raise NotOfferedError
+    header = kafka(header_class)
     headers = java("util.ArrayList")()
     for name, content in record.headers or ():
         headers.add(header(name, jpype.JArray(jpype.JByte)(content)))
