@@ -18,7 +18,7 @@ from barnabas.experiments.clients.table import findings
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 
-FAILS_WITH_HEADERS = """
+FAILS_WITH = """
 import json, sys
 request = json.loads(sys.stdin.readline())
 failing = False
@@ -42,7 +42,7 @@ SEED = next(
 
 
 def control(tmp_path: Path, *, drawn: bool = True) -> Cell:
-    code = FAILS_WITH_HEADERS.format(feature="headers")
+    code = FAILS_WITH.format(feature="headers")
     program = Program([sys.executable, "-c", code])
     asked = TableRequest([("picky@1", lambda: program)], [PRODUCE], [], SEED + 1, drawn=drawn)
     with closing(Folder(tmp_path)) as folder, Brokers(EMBEDDED) as brokers:
