@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import Verdict
 from barnabas.proxy.matching.settings import Settings
@@ -16,7 +17,12 @@ CONTROL: Final = "none"
 
 
 class Cell(Settings):
-    """The result of a cell. broker: a description. command: starts a user's program; empty: none."""
+    """The result of a cell.
+
+    broker: a description. command: starts a user's program; empty: none. smallest: the smallest traffic for
+    which the verdict's worst observation was made, if the plain traffic of the first trial did not suffice.
+    needs: the features of `smallest`.
+    """
 
     client: str
     workload: str
@@ -25,6 +31,8 @@ class Cell(Settings):
     verdict: Verdict
     trials: tuple[Trial, ...] = ()
     command: str = ""
+    smallest: Draw | None = None
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
+from typing import Final
 
 from barnabas.captures.capture import open_capture
 from barnabas.experiments.explore.cuts import CUTS, cuts, scenario_text, slug
@@ -13,6 +14,9 @@ from barnabas.experiments.explore.plan import Planned, plan
 from barnabas.experiments.explore.recording import Step, recorded, steps
 from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.specs.registry import key_of
+
+CUT: Final = "cut-"
+"""The first letters of these scenarios' names."""
 
 
 def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
@@ -29,7 +33,7 @@ def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
     chosen = plan(exchanges, cuts(CUTS, "cuts"), per_api=limit, limit=limit * len(exchanges))
     return [
         (
-            f"cut-{step.api}-{step.request + 1}-{slug(cut.name)}",
+            f"{CUT}{step.api}-{step.request + 1}-{slug(cut.name)}",
             loads(scenario_text(step, cut)),
         )
         for step, cut in in_turn(chosen.runs)[:limit]

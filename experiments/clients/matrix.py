@@ -17,13 +17,14 @@ from barnabas.experiments.clients.broker_versions import (
     librdkafka_settings,
 )
 from barnabas.experiments.clients.brokers import EMBEDDED, NEWEST, Brokers
-from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
+from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell
+from barnabas.experiments.clients.cell_run import CellRun, Row
 from barnabas.experiments.clients.client_process import RunStopped
-from barnabas.experiments.clients.cut_scenarios import cut_scenarios
+from barnabas.experiments.clients.cut_scenarios import CUT, cut_scenarios
+from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.folder import Folder, evidence
-from barnabas.experiments.clients.relevance import may_affect
-from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup, trial
-from barnabas.experiments.clients.verdict import Verdict, control_verdict, verdict
+from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup
+from barnabas.experiments.clients.verdict import Verdict, is_fine
 from barnabas.experiments.clients.wording import reasons
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.read_log import LogError
@@ -36,11 +37,8 @@ from barnabas.proxy.scenario.file import Scenario
 SIDE_BY_SIDE: Final = 8
 """Cells at once: most of their time clients wait."""
 
-UNMET_TRIALS: Final = 2
-"""Trials without a fired rule after which no other is made."""
-
-
-NOTHING: Final = "its requests without faults match no rule: it was not run"
+DOUBT: Final = f"; it may be the embedded cluster's fault: --broker {NEWEST}"
+"""An addition to a reason without any fault, on the embedded cluster."""
 
 GONE: Final = "the brokers went away"
 """The reason why no more cells are run."""
@@ -56,7 +54,8 @@ class TableRequest(NamedTuple):
 
     clients: names, and functions that return their programs. cuts: number of exchanges of each workload at
     which the connection is cut, each by a scenario of its own. commands: command lines of the user's
-    programs, by client. again: whether to run cells again that the folder has.
+    programs, by client. again: whether to run cells again that the folder has. drawn: whether the traffic of
+    the trials after the first is drawn from their numbers (`draws.py`).
     """
 
     clients: Sequence[tuple[str, Callable[[], Program]]]
@@ -66,18 +65,7 @@ class TableRequest(NamedTuple):
     cuts: int = 0
     commands: Mapping[str, str] = MappingProxyType({})
     again: bool = False
-
-
-class Row(NamedTuple):
-    """A client with a workload."""
-
-    client: str
-    program: Program
-    workload: Workload
-
-    def cell(self, scenario: str) -> str:
-        """Return the name of the row's cell under a scenario."""
-        return cell_name(self.client, self.workload.name, scenario)
+    drawn: bool = True
 
 
 StepResult = tuple[list[Cell], list[Callable[[], "StepResult"]]]
@@ -152,14 +140,14 @@ class Matrix:
         control = self._cell(row, None, (), again=again)
         if control is None:
             return [], []
-        if control.verdict.word != "fine":
+        fit = tuple(each for each in control.trials if is_fine(workload, each))
+        if control.verdict.word == "not run" or fit[:1] != control.trials[:1]:
             reason = "; ".join(reasons(control.verdict))
             return [control, *self._not_run(client, workload, reason)], []
         cuts = cut_scenarios(capture, self.request.cuts) if self.request.cuts else []
         self._cut.append(len(cuts))
         tasks: list[Callable[[], StepResult]] = [
-            partial(self._faulty, row, each, control.trials)
-            for each in (*self.request.scenarios, *cuts)
+            partial(self._faulty, row, each, fit) for each in (*self.request.scenarios, *cuts)
         ]
         return [control], tasks
 
@@ -182,7 +170,20 @@ class Matrix:
         if self._unreached >= UNREACHED_CELLS:
             return self._over(row, name, Verdict(word="not run", why=GONE))
         try:
-            result, trials = self._tried(row, scenario, self.folder.begin(cell, text), control)
+            run = CellRun(
+                row,
+                scenario,
+                control,
+                self._setup(row, self.folder.begin(cell, text)),
+                doubt=DOUBT if self.brokers.requested == EMBEDDED else "",
+                drawn=self.request.drawn
+                and not name.startswith(CUT)
+                and "zstd"
+                in codecs(self.brokers.version),  # older brokers lack more, such as headers
+                stop=self.stop,
+            )
+            result, trials = run.trials(self.request.trials)
+            smallest = run.smallest(result, trials)
         except RunStopped:
             return None
         except (OSError, LogError, BootError, UnavailableError) as problem:
@@ -193,30 +194,7 @@ class Matrix:
             return self._over(row, name, Verdict(word="not run", why=reason))
         if trials:
             self._unreached = 0
-        return self._over(row, name, result, trials)
-
-    def _tried(
-        self, row: Row, scenario: Scenario | None, begun: Path, control: tuple[Trial, ...]
-    ) -> tuple[Verdict, list[Trial]]:
-        """Return the verdict on a cell, and its trials."""
-        if scenario and not may_affect(
-            scenario, {api for each_trial in control for api in each_trial.asked}
-        ):
-            return Verdict(word="not met", why=NOTHING), []
-        trials: list[Trial] = []
-        for number in range(self.request.trials):
-            seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-            setup = self._setup(row, begun / str(number))
-            trials.append(trial(row.program, row.workload, seeded, setup, self.stop))
-            if (
-                len(trials) >= UNMET_TRIALS
-                and not any(each_trial.fired for each_trial in trials)
-                and scenario
-            ):
-                break
-        if scenario is None:
-            return _control(row.workload, trials, self.brokers.requested), trials
-        return verdict(row.workload, control, trials, scenario), trials
+        return self._over(row, name, result, trials, smallest)
 
     def _setup(self, row: Row, folder: Path) -> TrialSetup:
         version, is_program = self.brokers.version, row.client in self.request.commands
@@ -231,7 +209,14 @@ class Matrix:
             {"codecs": codecs(version), **parameters},
         )
 
-    def _over(self, row: Row, scenario: str, result: Verdict, trials: Sequence[Trial] = ()) -> Cell:
+    def _over(
+        self,
+        row: Row,
+        scenario: str,
+        result: Verdict,
+        trials: Sequence[Trial] = (),
+        smallest: Draw | None = None,
+    ) -> Cell:
         cell = Cell(
             client=row.client,
             workload=row.workload.name,
@@ -240,6 +225,8 @@ class Matrix:
             verdict=result,
             trials=tuple(trials),
             command=self.request.commands.get(row.client, ""),
+            smallest=smallest,
+            needs=() if smallest is None else features(smallest, row.workload),
         )
         self.folder.add(cell)
         return cell
@@ -253,11 +240,3 @@ class Matrix:
         for cell in cells:
             self.folder.add(cell)
         return cells
-
-
-def _control(workload: Workload, trials: Sequence[Trial], broker: str) -> Verdict:
-    result = control_verdict(workload, trials)
-    if result.word == "fine" or broker != EMBEDDED:
-        return result
-    doubt = f"{result.why}; it may be the embedded cluster's fault: --broker {NEWEST}"
-    return result.model_copy(update={"why": doubt})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from barnabas.experiments.clients import workloads
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
 from barnabas.experiments.clients.table import Table, heading, omitted_scenarios, tables
@@ -165,5 +166,7 @@ def _trial(cell: Cell, folder: Path, number: int, limit: int) -> str:
     look = shlex.join(["barnabas", "decode", str(evidence_folder / CAPTURE)])
     lines = timeline(evidence_folder, max(limit, 3)) if limit else []
     happened = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
-    description = "<br>".join(map(escape, trial_lines(cell.trials[number])))
+    description = "<br>".join(
+        map(escape, trial_lines(cell.trials[number], workloads.find(cell.workload)))
+    )
     return f"<li>{description}{happened}<br>{link}<br><code>{escape(look)}</code></li>"

@@ -15,16 +15,18 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
+from barnabas.experiments.clients.draws import Draw, plain
 from barnabas.experiments.clients.relevance import RequestedApi
 from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
+from barnabas.experiments.clients.traffic import identity, parameters, topics_of
 from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
 from barnabas.experiments.clients.workloads import PARTITIONS, Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.finding import Finding
-from barnabas.experiments.explore.read_log import id_of, read_log
+from barnabas.experiments.explore.read_log import read_log
 from barnabas.harness import Harness
 from barnabas.peers.clients.client import Program
 from barnabas.proxy.matching.settings import Settings
@@ -54,7 +56,7 @@ class Trial(Settings):
     times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange with a
     rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload that the
     client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings: the
-    client's, see `settings.py`.
+    client's, see `settings.py`. drawn: the traffic; None: a plain one, stored before there were others.
     """
 
     seed: int
@@ -70,6 +72,7 @@ class Trial(Settings):
     asked: tuple[RequestedApi, ...] = ()
     settings: str = ""
     unfinished: str = ""
+    drawn: Draw | None = None
 
     @property
     def idempotent(self) -> bool:
@@ -81,7 +84,7 @@ class TrialSetup(NamedTuple):
     """The brokers of a trial and the folder for its files.
 
     makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
-    these brokers. parameters: further parameters of the workload.
+    these brokers. parameters: further parameters of the workload. drawn: the traffic; None: the plain one.
     """
 
     bootstrap: str
@@ -89,6 +92,12 @@ class TrialSetup(NamedTuple):
     makes: bool = True
     settings: Mapping[str, Any] = {}
     parameters: Mapping[str, Any] = {}
+    drawn: Draw | None = None
+
+    def traffic(self, workload: Workload) -> Draw:
+        """Return the traffic, with the partitions that the brokers make by themselves."""
+        drawn = self.drawn or plain(workload)
+        return drawn if self.makes else drawn.model_copy(update={"partitions": PARTITIONS})
 
 
 class Attempt(NamedTuple):
@@ -141,6 +150,7 @@ def trial(
         ),
         settings=settings_of(proxy.exchanges),
         unfinished=omitted,
+        drawn=setup.traffic(workload),
     )
 
 
@@ -159,23 +169,29 @@ def attempt(
         workload: the workload.
         setup: brokers and folder.
         bootstrap: the servers that the client uses, such as a proxy.
-        work: parameters of the workload.
+        work: parameters of the workload that no draw decides.
         watch: limits of the run.
 
     Raises the errors of `trial`.
     """
-    topic = f"clients-{secrets.token_hex(5)}"
+    topic, drawn = f"clients-{secrets.token_hex(5)}", setup.traffic(workload)
+    workload = workload._replace(records=drawn.records)
     prepared = prepare(setup, topic, workload)
-    parameters = {"bootstrap": bootstrap, "topic": topic, "work": work}
+    traffic = parameters(drawn, topic, time.time_ns() // 1_000_000)
+    task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
     named, output = workload.runs or workload.name, setup.folder / "output.txt"
-    ended = run(program, named, parameters, output, watch)
+    ended = run(program, named, task, output, watch)
     (setup.folder / "history.jsonl").write_bytes(prepared + ended.history)
     try:
         reported = history.parse(prepared + ended.history)
     except history.HistoryError as problem:
         ended, reported = ended._replace(raised=str(problem)), history.parse(prepared)
     log = read_log(
-        setup.bootstrap, reported.topics, {}, id_of("value"), broker_settings=setup.settings
+        setup.bootstrap,
+        reported.topics,
+        {},
+        lambda message: identity(message.key(), message.value()),
+        broker_settings=setup.settings,
     )
     missing_commits = uncommitted(
         reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}
@@ -186,6 +202,7 @@ def attempt(
 
 def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
     """Create the topics, write records for consumers, and return these records' history. Raises OSError."""
+    drawn = setup.traffic(workload)
     from confluent_kafka import KafkaException, Producer
     from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -196,16 +213,16 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
         **setup.settings,
     }
     admin = AdminClient(common)
-    topics = [topic, f"{topic}-out"] if workload.copies else [topic]
+    topics = topics_of(drawn, topic) + ([f"{topic}-out"] if workload.copies else [])
     try:
         if setup.makes:
-            new_topics = [NewTopic(name, PARTITIONS, 1) for name in topics]
+            new_topics = [NewTopic(name, drawn.partitions, 1) for name in topics]
             for creation in admin.create_topics(new_topics).values():
                 creation.result(SOON)
         else:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
-        _await_leaders(common, topics)
+        _await_leaders(common, topics, drawn.partitions)
         if workload.share:
             _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
@@ -226,7 +243,7 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
 
 
-def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
+def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str], partitions: int) -> None:
     """Wait until the leaders have their logs.
 
     A broker knows a new topic a moment before it can write to it: if it refuses the first batch of an
@@ -238,7 +255,7 @@ def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
     until = time.monotonic() + SOON
     try:
         for partition in [
-            TopicPartition(name, each) for name in topics for each in range(PARTITIONS)
+            TopicPartition(name, each) for name in topics for each in range(partitions)
         ]:
             while True:
                 try:

@@ -139,10 +139,18 @@ def verdict(
     """
     purpose = None if scenario is None else scenario.about
     fatal = purpose is not None and purpose.fatal
-    usual = median(run.seconds for run in control)
-    observed = [(run, _trial_observations(workload, usual, run, fatal)) for run in trials]
+    usual = [_usual_seconds(control, run) for run in trials]
+    observed = [
+        (run, _trial_observations(workload, seconds, run, fatal))
+        for run, seconds in zip(trials, usual, strict=True)
+    ]
     # a trial without the fault counts only if the client failed
     counted = [(run, observations) for run, observations in observed if run.fired or observations]
+    delays = [
+        _delay_seconds(seconds, run)
+        for seconds, (run, observations) in zip(usual, observed, strict=True)
+        if run.fired or observations
+    ]
     unmatched, is_met = _matches(scenario, [*control, *trials])
     if not counted:
         reason = f"no rule fired in {len(trials)} runs"
@@ -154,11 +162,17 @@ def verdict(
     return result.model_copy(
         update={
             "unmatched": unmatched,
-            "slower_ms": round(1000 * max(_delay_seconds(usual, run) for run, _ in counted), 1),
+            "slower_ms": round(1000 * max(delays), 1),
             "fault_ms": median(run.fault_ms for run, _ in counted),
             "busy": any(run.busy for run, _ in counted),
         }
     )
+
+
+def _usual_seconds(control: Sequence[Trial], run: Trial) -> float:
+    """Return the seconds of a run without faults, if possible of one with the same traffic."""
+    same = [each for each in control if each.drawn == run.drawn] or control
+    return median(each.seconds for each in same)
 
 
 def _matches(scenario: Scenario | None, trials: Sequence[Trial]) -> tuple[tuple[str, ...], bool]:
@@ -176,23 +190,33 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
 
     A client that loses, doubles or reorders records, or violates the protocol, breaks a promise, even without
     idempotence: it had no reason to send anything again. A client that fails can't be judged: it may not
-    support the workload or the brokers.
+    support the workload or the brokers. If it fails only with other traffic than the first trial's, that is a
+    finding, unless it does not offer that traffic.
     """
+    first, offered = control[0], []
     for run in control:
-        if run.raised.startswith(NOT_OFFERED):
+        if not run.raised.startswith(NOT_OFFERED):
+            offered.append(run)
+        elif run.drawn == first.drawn:
             return Verdict(word="not run", why=run.raised.partition(": ")[2])
     result = _merged(
         [
             [each.model_copy(update={"promised": True}) for each in observations]
-            for observations in (_observations(workload, run.seconds, run) for run in control)
+            for observations in (_observations(workload, run.seconds, run) for run in offered)
         ]
     )
     if result.word == "fine":
         return result
-    if result.word in BROKEN_PROMISES:
+    failing = [run for run in offered if _observations(workload, run.seconds, run)]
+    if result.word in BROKEN_PROMISES or all(run.drawn != first.drawn for run in failing):
         return result.model_copy(update={"why": f"without any fault: {result.why}"})
     failure = f"{result.word} without any fault: {result.why}"
     return result.model_copy(update={"word": "not run", "why": failure})
+
+
+def is_fine(workload: Workload, control: Trial) -> bool:
+    """Return whether a client kept its promises in a run without faults, and can be judged by it."""
+    return control_verdict(workload, [control]).word == "fine"
 
 
 def _merged(observed: Sequence[Sequence[Observation]]) -> Verdict:

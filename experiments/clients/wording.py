@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from barnabas.experiments.clients.cell import Cell
+from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import LABELS, Observation, Verdict, Word
+from barnabas.experiments.clients.workloads import Workload
 
 UNJUDGED: Final = ("not met", "not run")
 
@@ -107,17 +109,35 @@ def colour_class(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:
     return word if word in ("fine", "slow") else "bad"
 
 
-def trial_lines(trial: Trial) -> list[str]:
-    """Describe a trial: its end and its observations, a line each."""
+def smallest_lines(cell: Cell) -> list[str]:
+    """Describe the smallest traffic with which a cell fails, if the plain traffic did not suffice."""
+    if cell.smallest is None:
+        return []
+    needs = ", ".join(cell.needs) or "no feature: the plain traffic failed, too"
+    return [f"smallest traffic that fails: {_traffic(cell.smallest)}; it needs {needs}"]
+
+
+def _traffic(drawn: Draw) -> str:
+    return f"{drawn.records} records in {drawn.sends} sends"
+
+
+def trial_lines(trial: Trial, workload: Workload) -> list[str]:
+    """Describe a trial: its traffic, its end and its observations, a line each."""
     ended = "its time was up" if trial.code is None else f"exit code {trial.code}"
     return [
         f"seed {trial.seed}: {ended} after {trial.seconds:.1f} s; {_fired(trial)}",
+        *_drawn_lines(trial.drawn, workload),
         *([f"asked with {trial.settings}"] if trial.settings else []),
         *([f"raised {trial.raised}"] if trial.raised else []),
         *([trial.unfinished] if trial.unfinished else []),
         *(f"{finding.kind}: {finding.text}" for finding in trial.findings),
         *(f"breaks the protocol: {violation}" for violation in trial.broken),
     ]
+
+
+def _drawn_lines(drawn: Draw | None, workload: Workload) -> list[str]:
+    different = () if drawn is None else features(drawn, workload)
+    return [f"{_traffic(drawn)}, {', '.join(different)}"] if drawn and different else []
 
 
 def _fired(trial: Trial) -> str:

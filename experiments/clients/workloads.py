@@ -30,7 +30,7 @@ class Workload(NamedTuple):
     once: whether each sent record must be in the log exactly once. written: whether its records are written
     before it begins. copies: whether it writes to a second topic. share: whether its group is a share group.
     embedded: whether the embedded cluster supports it faithfully. runs: the workload's name in the programs,
-    if it differs. pause: seconds, see PAUSE.
+    if it differs. pause: seconds, see PAUSE. per_send: records that a producer hands over at once.
     """
 
     name: str
@@ -43,20 +43,19 @@ class Workload(NamedTuple):
     runs: str = ""
     records: int = RECORDS
     pause: float = PAUSE
+    per_send: int = 1
 
     def work(self, **parameters: Any) -> dict[str, Any]:
-        """Return the parameters for a program (`peers/clients/programs/work.py`), with further ones.
+        """Return a program's parameters that no draw decides, with further ones: see `draws.parameters`.
 
         stay: seconds that a consumer stays in its group at least.
         """
-        return {
-            "records": self.records,
-            "partitions": PARTITIONS,
-            "patience": PATIENCE,
-            "pause": self.pause,
-            "codecs": CODECS,
-            **parameters,
-        }
+        return {"patience": PATIENCE, "codecs": CODECS, **parameters}
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether the workload sends records that `draws.py` can draw."""
+        return not self.written and self.name != "admin"
 
 
 WORKLOADS: Final = (
@@ -74,12 +73,15 @@ WORKLOADS: Final = (
         once=True,
         runs="idempotent",
         records=20_000,
+        per_send=500,
         pause=0,
     ),
     Workload(
         "transact",
         "a producer sends records in transactions, and aborts each third",
         once=True,
+        pause=0,
+        per_send=5,
     ),
     Workload(
         "read-process-write",

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
+from barnabas.experiments.clients import workloads
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.comparison import Difference
 from barnabas.experiments.clients.folder import (
@@ -29,6 +30,7 @@ from barnabas.experiments.clients.wording import (
     colour_class,
     reasons,
     rerun_command,
+    smallest_lines,
     trial_lines,
 )
 from barnabas.experiments.library import names
@@ -60,16 +62,17 @@ def find(name: str, out: Path) -> Cell:
 def show(name: str, out: Path, as_json: bool) -> None:
     """Print the details of a cell, and the paths of its evidence. Raises Trouble."""
     cell, output = find(name, out), Output()
+    workload = workloads.find(cell.workload)
     if as_json:
         output.raw(cell.model_dump_json())
         return
     output.line(f"{cell.name}: {cell_text(cell)}, {cell.broker}")
-    for reason in reasons(cell.verdict):
-        output.line(reason)
+    for line in (*reasons(cell.verdict), *smallest_lines(cell)):
+        output.line(line)
     if healthy := healthy_of(out, cell.name):
         output.line(f"a healthy client: {healthy}")
     for number, trial in enumerate(cell.trials):
-        first, *others = trial_lines(trial)
+        first, *others = trial_lines(trial, workload)
         folder = evidence(out, cell.name, number)
         output.line("")
         output.line(first)

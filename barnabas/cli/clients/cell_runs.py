@@ -18,6 +18,7 @@ from barnabas.cli.scenarios.scenario_files import read_scenario
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.comparison import differences
+from barnabas.experiments.clients.cut_scenarios import CUT
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
@@ -154,6 +155,7 @@ def _on_spark(options: RunOptions, plan: TableRequest, folder: Folder) -> Iterat
             trials=options.runs,
             cuts=options.cuts,
             jobs=options.jobs,
+            plain=options.plain,
         )
         for client, _ in plan.clients
         for workload in plan.workloads
@@ -189,7 +191,9 @@ def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Tab
                 raise Trouble(f"{option}: {name} is given twice")
     commands = _own(options.commands)
     runs, cuts = options.runs, options.cuts
-    return TableRequest(clients, chosen, scenarios, runs, cuts, commands, again is not None)
+    return TableRequest(
+        clients, chosen, scenarios, runs, cuts, commands, again is not None, not options.plain
+    )
 
 
 def _scenarios(options: RunOptions) -> list[tuple[str, Path]]:
@@ -210,7 +214,7 @@ def _check_names(named: Iterable[str]) -> None:
         if (
             name in (CONTROL, "", ".", "..")
             or name.isdigit()
-            or name.startswith("cut-")
+            or name.startswith(CUT)
             or "/" in name
         ):
             raise Trouble(f"{name!r} is a reserved name: choose another")

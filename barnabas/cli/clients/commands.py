@@ -115,6 +115,7 @@ def clients_rerun(options: RerunOptions) -> int:
         workloads=[cell.workload],
         broker=cell.broker,
         trials=max(len(cell.trials), 1),
+        plain=all(trial.drawn == cell.trials[0].drawn for trial in cell.trials),
         jobs=options.jobs,
         out=out,
         as_json=options.as_json,

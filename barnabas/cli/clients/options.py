@@ -90,6 +90,12 @@ class RunOptions:
         bool,
         typer.Option("--quick", help="One run of each cell under a few scenarios; takes minutes."),
     ] = False
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain", help="Send one record at a time in all runs; else only in a cell's first."
+        ),
+    ] = False
     cuts: Annotated[
         int,
         typer.Option(

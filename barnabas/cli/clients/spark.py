@@ -50,6 +50,7 @@ class Shard(NamedTuple):
     trials: int
     cuts: int
     jobs: int
+    plain: bool
 
     @property
     def name(self) -> str:
@@ -130,6 +131,7 @@ def run_shard(shard: Shard, path: Path) -> Iterator[Cell]:
         shard.trials,
         shard.cuts,
         {shard.name: shard.line} if shard.is_program else {},
+        drawn=not shard.plain,
     )
     with closing(Folder(path)) as folder, Brokers(shard.broker) as brokers:
         yield from Matrix(plan, brokers, folder, shard.jobs).run()

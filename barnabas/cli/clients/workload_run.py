@@ -13,7 +13,9 @@ from barnabas.addresses import parse_servers
 from barnabas.cli.clients.names import named_clients, named_workloads
 from barnabas.cli.clients.options import DoOptions
 from barnabas.experiments.clients.client_process import ClientProcess, PrintedTooMuchError
+from barnabas.experiments.clients.draws import plain
 from barnabas.experiments.clients.runs import UNANSWERED, exception_text, parse_line
+from barnabas.experiments.clients.traffic import parameters
 from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -43,7 +45,10 @@ def do(options: DoOptions) -> int:
             for workload in workloads:
                 work_settings = {
                     "run": workload.runs or workload.name,
-                    "work": workload.work(records=options.records, stay=STAY),
+                    "work": {
+                        **parameters(plain(workload, options.records), options.topic_of_run, 0),
+                        **workload.work(stay=STAY),
+                    },
                 }
                 raised = _one(
                     program,

@@ -32,6 +32,8 @@ const (
 	// Records of a session to report; bytes of a key or a value: longer ones are reported by a digest.
 	kept  = 64
 	short = 64
+	// Bytes of a line: a plan of 20,000 records takes less than a tenth.
+	longestLine = 64 << 20
 )
 
 type asked struct {
@@ -44,6 +46,8 @@ type asked struct {
 		Patience, Pause, Stay float64
 		Codecs                []string
 		Broker                string
+		Settings              producerSettings
+		Rounds                []sends
 	}
 }
 
@@ -120,6 +124,7 @@ func listen(lines chan<- asked) {
 	defer close(lines)
 	number, over := -1, func() {}
 	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, longestLine)
 	for in.Scan() {
 		var one asked
 		if err := json.Unmarshal(in.Bytes(), &one); err != nil {

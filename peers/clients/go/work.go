@@ -29,6 +29,8 @@ type work struct {
 	ids             []string
 	codecs          []string // compressions that the brokers know, as compression.type has them
 	broker          string   // the brokers' version, where clients have to be told; else empty
+	settings        producerSettings
+	rounds          []sends // that are awaited together, or are a transaction, in order
 	patience, pause time.Duration
 	leaves          time.Time
 	speaking        sync.Mutex
@@ -36,7 +38,7 @@ type work struct {
 }
 
 const (
-	atOnce   = 5 // records of a transaction, and that are read before their offsets are committed
+	atOnce   = 5 // records that are read before their offsets are committed
 	attempts = 5 // at a transaction
 	rounds   = 5 // topics that an administrator makes, changes and deletes
 )
@@ -46,8 +48,17 @@ type event map[string]any
 func newWork(one asked, answers *os.File) *work {
 	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
 	found := &work{bootstrap: strings.Split(one.Bootstrap, ","), topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
-		partitions: one.Work.Partitions, codecs: one.Work.Codecs, broker: one.Work.Broker, answers: answers,
+		partitions: one.Work.Partitions, settings: one.Work.Settings, rounds: one.Work.Rounds, codecs: one.Work.Codecs, broker: one.Work.Broker, answers: answers,
 		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
+	for _, each := range found.rounds {
+		for _, records := range each {
+			for at := range records {
+				if records[at].Topic == "" {
+					records[at].Topic = one.Topic
+				}
+			}
+		}
+	}
 	for number := 0; number < one.Work.Records; number++ {
 		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
 	}
@@ -86,24 +97,24 @@ func (w *work) committed(topic string, partition int32, offset int64) {
 	w.tell("offset_committed", event{"group": w.group, "topic": topic, "partition": partition, "offset": offset})
 }
 
-// The ids, for a transaction each; and whether it is aborted on purpose.
-func (w *work) batches(do func(number int, ids []string, aborts bool) error) error {
-	for at, number := 0, 0; at < len(w.ids); at, number = at+atOnce, number+1 {
-		if err := do(number, w.ids[at:min(at+atOnce, len(w.ids))], number%3 == 2); err != nil {
+// The rounds, for a transaction each; and whether it is aborted on purpose.
+func (w *work) transactions(do func(number int, round sends, aborts bool) error) error {
+	for number, round := range w.rounds {
+		if err := do(number, round, number%3 == 2); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// The ids, for a producer of each compression.
-func (w *work) coded(send func(codec string, ids []string) error) error {
+// The rounds, for a producer of each compression.
+func (w *work) coded(send func(codec string, rounds []sends) error) error {
 	for at, codec := range w.codecs {
-		ids := []string{}
-		for number := at; number < len(w.ids); number += len(w.codecs) {
-			ids = append(ids, w.ids[number])
+		rounds := []sends{}
+		for number := at; number < len(w.rounds); number += len(w.codecs) {
+			rounds = append(rounds, w.rounds[number])
 		}
-		if err := send(codec, ids); err != nil {
+		if err := send(codec, rounds); err != nil {
 			return err
 		}
 	}

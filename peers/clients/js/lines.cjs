@@ -72,7 +72,7 @@ async function main(folder) {
     }
   }
   await before
-  process.exit() // whatever a library still waits for
+  process.stdout.write('', () => process.exit()) // once all is written, whatever a library still waits for
 }
 
 main(process.argv[2])

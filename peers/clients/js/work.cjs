@@ -15,9 +15,9 @@ class NotOfferedError extends Error {
 }
 
 class Work {
-  atOnce = 5 // records of a transaction, and that are read before their offsets are committed
+  atOnce = 5 // records that are read before their offsets are committed
   attempts = 5 // at a transaction
-  rounds = 5 // topics that an administrator makes, changes and deletes
+  adminTopics = 5 // topics that an administrator makes, changes and deletes
   closing = 10 // s for a client that has failed
 
   constructor({ bootstrap, topic, work }, out) {
@@ -27,18 +27,16 @@ class Work {
     this.output = `${topic}-out` // the topic to which read-process-write copies
     this.partitions = work.partitions // of both topics
     this.patience = work.patience // s after which it gives up
-    this.pause = work.pause // s between two records that are sent
+    this.pause = work.pause // s between two sends
+    this.settings = work.settings // of a producer by Kafka's names, which apply if the library has them
+    this.rounds = work.rounds.map(sends => sends.map(records => records.map(record => planned(record, topic)))) // a transaction each
     this.ids = Array.from({ length: work.records }, (_, number) => `${topic}-${number}`)
     this.codecs = work.codecs ?? [] // compressions that the brokers know, as compression.type has them
     this.leaves = now() + work.stay
     this.out = out
   }
 
-  // The ids, for a transaction each; each third of which is aborted on purpose.
-  get batches() {
-    return chunks(this.ids, this.atOnce)
-  }
-
+  // Each third transaction is aborted on purpose.
   aborts(number) {
     return number % 3 === 2
   }
@@ -47,13 +45,14 @@ class Work {
     this.out({ event, ...facts })
   }
 
-  sent(id, transaction, topic = this.topic) {
-    this.tell('sent', { id, topic, transaction })
-  }
-
-  // A negative offset is none.
-  acknowledged(id, partition, offset, topic = this.topic) {
-    this.tell('acknowledged', { id, topic, partition, offset: offset < 0 ? undefined : Number(offset) })
+  // Tell that the records of a send are acknowledged, and where, if all are in one partition. at: their partitions and first offsets.
+  acknowledged(records, at) {
+    const [{ partition, offset }] = at
+    const first = at.length === 1 && offset >= 0 ? Number(offset) : undefined
+    for (const [number, { id, topic }] of records.entries()) {
+      const place = first === undefined ? {} : { partition, offset: first + number }
+      this.tell('acknowledged', { id, topic, ...place })
+    }
   }
 
   ended(transaction, outcome) {
@@ -93,10 +92,10 @@ class Work {
     }
   }
 
-  // Have all transactions, each third aborted; `attempt` of records, name and whether to abort says false if it
+  // Have all transactions, each third aborted; `attempt` of sends, name and whether to abort says false if it
   // had to be aborted.
   async transactions(attempt) {
-    for (const [number, batch] of this.batches.entries()) {
+    for (const [number, batch] of this.rounds.entries()) {
       let tries = 0
       while (!(await attempt(batch, `${number}.${tries}`, this.aborts(number)))) {
         if (++tries === this.attempts) throw new GaveUpError(`transaction ${number} was aborted ${tries} times`)
@@ -104,19 +103,49 @@ class Work {
     }
   }
 
-  // Have `send` send the ids of each compression, of those that the library offers.
+  // Have `send` send the rounds of each compression, of those that the library offers.
   async coded(offered, send) {
     const codecs = this.codecs.filter(codec => offered.includes(codec))
-    for (const [at, codec] of codecs.entries()) await send(codec, this.ids.filter((_, number) => number % codecs.length === at))
+    for (const [at, codec] of codecs.entries()) await send(codec, this.rounds.filter((_, number) => number % codecs.length === at))
   }
 
-  // Have `send` send records, one after the other.
-  async sendAll(send, ids = this.ids) {
-    for (const id of ids) {
-      await this.within(id, send(id))
-      await sleep(this.pause)
+  // Have `send` send records and say where they are, sends of a round at the same time. Order is promised of calls that follow each other
+  // only: those are of one producer.
+  async sendAll(send, rounds = this.rounds, transaction = undefined) {
+    for (const sends of rounds) {
+      const calls = []
+      const running = new Set()
+      for (const records of sends) {
+        let call = 0
+        while (running.has(call)) call++
+        running.add(call)
+        for (const { id, topic } of records) this.tell('sent', { id, topic, transaction, producer: `call-${call}` })
+        calls.push(
+          this.within('send', send(records))
+            .then(at => this.acknowledged(records, at))
+            .finally(() => running.delete(call))
+        )
+        calls.at(-1).catch(() => {}) // thrown below
+        await sleep(this.pause)
+      }
+      const failed = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')
+      if (failed) throw failed.reason
     }
   }
+
+  // The sends that copy values to the output topic.
+  copying(values) {
+    return [values.map(value => planned({ id: String(value), key: String(value) }, this.output))]
+  }
+}
+
+// A record to send, with the message that libraries take.
+function planned({ id, topic, key, partition, size, null: none, headers, timestamp }, otherwise) {
+  const message = { key: key ?? null, value: none ? null : size === undefined ? id : size === 0 ? '' : `${id}|`.padEnd(size, 'x') }
+  if (partition !== undefined) message.partition = partition
+  if (headers !== undefined) message.headers = Object.fromEntries(headers)
+  if (timestamp !== undefined) message.timestamp = timestamp
+  return { id, topic: topic ?? otherwise, message }
 }
 
 // A consumer that tells what it is given. group: whether it is in one; isolation: as isolation.level has it.

@@ -19,7 +19,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 from aiokafka.errors import KafkaError, ProducerFenced, for_code
 from library import RETENTION, Offsets, Partition, Record
 from lines import watched
-from work import GaveUpError, NotOfferedError, Reader, Work
+from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Sends, Work
 
 try:
     from aiokafka.admin import AIOKafkaAdminClient
@@ -86,7 +86,12 @@ class _Producer(library.Producer):
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        self._sent: list[tuple[str, str, Any]] = []
+        self._sent: list[tuple[PlannedRecord, Any]] = []
+        known = _known(AIOKafkaProducer)
+        renamed = {"batch.size": "max.batch.size"}
+        by_name = {renamed.get(name, name): value for name, value in work.settings.items()}
+        offered = {name: by_name[name] for name in by_name if name.replace(".", "_") in known}
+        settings = {**offered, **settings}
         self._producer = _new_client(AIOKafkaProducer, work, "producer", settings)
 
     @_blocking
@@ -99,29 +104,26 @@ class _Producer(library.Producer):
         await self._producer.stop()
 
     @_blocking
-    async def send_all(
-        self,
-        records: list[str],
-        topic: str,
-        transaction: str | None = None,
-        pause: float | None = None,
-    ) -> None:
-        for record in records:  # in the loop: a call for each would take longer than a burst
-            self.work.sent(record, transaction, topic)
-            future = await self._producer.send(topic, record.encode(), key=record.encode())
-            self._sent.append((record, topic, future))
-            if pause is not None:
-                await asyncio.sleep(pause)
+    async def send_all(self, sends: Sends, transaction: str | None = None) -> None:
+        for records in sends:  # in the loop: a call for each would take longer than a burst
+            for record in records:
+                self.work.sent(record.id, record.topic, transaction)
+                optional = library.named_timestamp(record.optional)
+                send = self._producer.send
+                future = await send(record.topic, record.value, record.key, **optional)
+                self._sent.append((record, future))
+            await asyncio.sleep(self.work.pause)
 
     @_blocking
     async def settle(self) -> None:
         sent, self._sent = self._sent, []
-        for record, topic, future in sent:
+        for record, future in sent:
             done, _ = await asyncio.wait([future], timeout=self.work.patience)
             if not done:
-                raise GaveUpError(f"{record} is neither acknowledged nor failed")
+                raise GaveUpError(f"{record.id} is neither acknowledged nor failed")
             metadata = future.result()
-            self.work.acknowledged(record, metadata.partition, metadata.offset, topic)
+            at = metadata.partition, metadata.offset
+            self.work.acknowledged(record.id, record.topic, *at)
 
     def begin(self) -> None:
         self._sent = []

@@ -11,7 +11,10 @@ import library
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 from library import RETENTION, Offsets, Partition, Record
-from work import GaveUpError, NotOfferedError, Reader, Work
+from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Work
+
+_BATCH_SIZE = 0x01050000
+"""The first libversion with batch.size."""
 
 
 def _new_client(client: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
@@ -47,6 +50,10 @@ class _Producer(library.Producer):
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
+        offered = dict(work.settings)
+        if confluent_kafka.libversion()[1] < _BATCH_SIZE:
+            offered.pop("batch.size", None)
+        settings = {**offered, **settings}
         self._producer = _new_client(confluent_kafka.Producer, work, "producer", settings)
         self._transactional = "transactional.id" in settings
         self._failed: list[Any] = []
@@ -59,15 +66,18 @@ class _Producer(library.Producer):
     def close(self) -> None:
         """Do nothing: the producer ends with the process."""
 
-    def send(self, record: str, topic: str) -> None:
+    def send(self, record: PlannedRecord) -> None:
 
         def told(error: Any, message: Any) -> None:
             if error is None:
-                self.work.acknowledged(record, message.partition(), message.offset(), topic)
+                at = message.partition(), message.offset()
+                self.work.acknowledged(record.id, record.topic, *at)
             elif error.code() != KafkaError._PURGE_QUEUE:
                 self._failed.append(error)
 
-        self._producer.produce(topic, value=record, key=record, on_delivery=told)
+        self._producer.produce(
+            record.topic, record.value, record.key, on_delivery=told, **record.optional
+        )
         self._producer.poll(0)
 
     def settle(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import library
 from java_machine import java, jpype, kafka, offered
 from library import COOPERATIVE, RETENTION, Offsets, Partition, Record
-from work import GaveUpError, NotOfferedError, Reader, Work
+from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Work
 
 STRING = "org.apache.kafka.common.serialization.String"
 READS = dict.fromkeys(("key.deserializer", "value.deserializer"), f"{STRING}Deserializer")
@@ -73,7 +73,7 @@ class _Producer(library.ProducerWithFutures):
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        defaults = properties(work, "producer", {**_WRITES, **settings})
+        defaults = properties(work, "producer", {**_WRITES, **work.settings, **settings})
         self._producer = kafka("clients.producer.KafkaProducer")(defaults)
         self._transactional = "transactional.id" in settings
 
@@ -89,14 +89,14 @@ class _Producer(library.ProducerWithFutures):
     def close(self) -> None:
         close(self._producer)
 
-    def future(self, record: str, topic: str) -> Any:
-        return self._producer.send(kafka("clients.producer.ProducerRecord")(topic, record, record))
+    def future(self, record: PlannedRecord) -> Any:
+        return self._producer.send(_producer_record(record))
 
-    def written(self, record: str, future: Any) -> tuple[int, int]:
+    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
         try:
             metadata = future.get(int(self.work.patience * 1000), _MILLISECONDS)
         except java("util.concurrent.TimeoutException"):
-            raise GaveUpError(f"{record} is neither acknowledged nor failed") from None
+            raise GaveUpError(f"{record.id} is neither acknowledged nor failed") from None
         return int(metadata.partition()), int(metadata.offset())
 
     def begin(self) -> None:
@@ -127,6 +127,31 @@ class _Producer(library.ProducerWithFutures):
         if isinstance(problem, _FATAL):
             raise problem
         self.abort()
+
+
+def _producer_record(record: PlannedRecord) -> Any:
+    """Return a record as the client takes it; releases before 0.11 have no headers."""
+    key = None if record.key is None else record.key.decode()
+    value = None if record.value is None else record.value.decode()
+    create = kafka("clients.producer.ProducerRecord")
+    if not record.optional:
+        return create(record.topic, key, value)
+    header_class = "common.header.internals.RecordHeader"
+    if not offered(header_class):
+        raise NotOfferedError
+    header = kafka(header_class)
+    headers = java("util.ArrayList")()
+    for name, content in record.headers or ():
+        headers.add(header(name, jpype.JArray(jpype.JByte)(content)))
+    number, at = record.partition, record.timestamp
+    return create(
+        record.topic,
+        None if number is None else java("lang.Integer")(number),
+        None if at is None else java("lang.Long")(at),
+        key,
+        value,
+        headers,
+    )
 
 
 class _Consumer(library.Consumer):

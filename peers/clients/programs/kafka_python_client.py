@@ -12,7 +12,7 @@ from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 from library import COOPERATIVE, RETENTION, Offsets, Partition, Record
-from work import GaveUpError, NotOfferedError, Reader, Work
+from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Work
 
 
 def _new_client(kind: Any, work: Work, client_id: str, settings: dict[str, Any]) -> Any:
@@ -42,7 +42,12 @@ class _Producer(library.ProducerWithFutures):
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        self._producer = _new_client(KafkaProducer, work, "producer", settings)
+        offered = {
+            name: work.settings[name]
+            for name in work.settings
+            if name.replace(".", "_") in KafkaProducer.DEFAULT_CONFIG
+        }
+        self._producer = _new_client(KafkaProducer, work, "producer", {**offered, **settings})
         self._transactional = "transactional.id" in settings
 
     def __enter__(self) -> _Producer:
@@ -53,14 +58,15 @@ class _Producer(library.ProducerWithFutures):
     def close(self) -> None:
         self._producer.close(timeout=1)
 
-    def future(self, record: str, topic: str) -> Any:
-        return self._producer.send(topic, record.encode(), key=record.encode())
+    def future(self, record: PlannedRecord) -> Any:
+        optional = library.named_timestamp(record.optional)
+        return self._producer.send(record.topic, record.value, record.key, **optional)
 
-    def written(self, record: str, future: Any) -> tuple[int, int]:
+    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
         until = self.work.until
         while not future.is_done:
             if time.monotonic() > until:
-                raise GaveUpError(f"{record} is neither acknowledged nor failed")
+                raise GaveUpError(f"{record.id} is neither acknowledged nor failed")
             time.sleep(0.01)
         metadata = future.get(0)
         return metadata.partition, metadata.offset

@@ -33,7 +33,7 @@ def read_process_write(work: Work) -> int:
         while not failed and pending.unfinished():
             for copy in poll(copies):
                 record = str(copy.value())
-                work.acknowledged(record, int(copy.partition()), int(copy.offset()), work.output)
+                work.acknowledged(record, work.output, int(copy.partition()), int(copy.offset()))
                 pending.received(record.encode())
     finally:
         close(copies)
@@ -77,7 +77,7 @@ def _topology(work: Work) -> Any:
                 work.topic, int(position.partition()), int(position.offset()), value.encode()
             )
             # after an abort, Streams copies the records of several partitions in another order
-            work.sent(value, topic=work.output, producer=f"task-{int(position.partition())}")
+            work.sent(value, work.output, producer=f"task-{int(position.partition())}")
             self._context.forward(record)
 
     @jpype.JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from work import Reader, Work
+from work import PlannedRecord, Reader, Sends, Work
 
 RETENTION = "3600000"
 """The `retention.ms` that an administrator sets."""
@@ -51,7 +51,7 @@ class Client(abc.ABC):
 
 
 class Producer(Client):
-    """A producer with default settings except some; each record's key is its value."""
+    """A producer with default settings except some."""
 
     failures: tuple[type[BaseException], ...] = ()
     """Exceptions after which a transaction is to be aborted."""
@@ -59,21 +59,15 @@ class Producer(Client):
     def __init__(self, work: Work) -> None:
         self.work = work
 
-    def send_all(
-        self,
-        records: list[str],
-        topic: str,
-        transaction: str | None = None,
-        pause: float | None = None,
-    ) -> None:
-        """Send records and report each. pause: seconds after each record."""
-        for record in records:
-            self.work.sent(record, transaction, topic)
-            self.send(record, topic)
-            if pause is not None:
-                time.sleep(pause)
+    def send_all(self, sends: Sends, transaction: str | None = None) -> None:
+        """Send records and report each."""
+        for records in sends:
+            for record in records:
+                self.work.sent(record.id, record.topic, transaction)
+                self.send(record)
+            time.sleep(self.work.pause)
 
-    def send(self, record: str, topic: str) -> None:
+    def send(self, record: PlannedRecord) -> None:
         """Send a record without waiting."""
         raise NotImplementedError
 
@@ -112,30 +106,29 @@ class ProducerWithFutures(Producer):
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)
-        self._sent: list[tuple[str, str, Any]] = []
-        """Records that are not yet acknowledged, their topics and futures."""
+        self._sent: list[tuple[PlannedRecord, Any]] = []
+        """Records that are not yet acknowledged, and their futures."""
 
-    def send(self, record: str, topic: str) -> None:
+    def send(self, record: PlannedRecord) -> None:
         """Send a record without waiting."""
-        self._sent.append((record, topic, self.future(record, topic)))
+        self._sent.append((record, self.future(record)))
 
     def settle(self) -> None:
         """Wait for the records in turn, and report each."""
         sent, self._sent = self._sent, []
-        for record, topic, future in sent:
-            partition, offset = self.written(record, future)
-            self.work.acknowledged(record, partition, offset, topic)
+        for record, future in sent:
+            self.work.acknowledged(record.id, record.topic, *self.written(record, future))
 
     def begin(self) -> None:
         """Forget the records of a failed transaction."""
         self._sent = []
 
     @abc.abstractmethod
-    def future(self, record: str, topic: str) -> Any:
+    def future(self, record: PlannedRecord) -> Any:
         """Send a record and return its future."""
 
     @abc.abstractmethod
-    def written(self, record: str, future: Any) -> tuple[int, int]:
+    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
         """Wait for a record's future, and return its partition and offset.
 
         Raises:
@@ -214,6 +207,11 @@ class Library(NamedTuple):
     consumer: Callable[[Work, Reader, dict[str, Any]], Consumer]
     administrator: Callable[[Work], Administrator]
     share_consumer: Callable[[Work, Reader], ShareConsumer] | None = None
+
+
+def named_timestamp(optional: dict[str, Any]) -> dict[str, Any]:
+    """Return a record's optional parts with the names that kafka-python and its descendants use."""
+    return {"timestamp_ms" if name == "timestamp" else name: optional[name] for name in optional}
 
 
 def underscored(settings: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class GaveUpError(Exception):
@@ -22,14 +22,40 @@ class NotOfferedError(Exception):
         super().__init__("this library does not offer it")
 
 
+class PlannedRecord(NamedTuple):
+    """A record to send. id: its value up to the padding, or its key if it has no value. timestamp: in ms."""
+
+    id: str
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    partition: int | None = None
+    headers: list[tuple[str, bytes]] | None = None
+    timestamp: int | None = None
+
+    @property
+    def optional(self) -> dict[str, Any]:
+        """Return the partition, headers and timestamp, if they are given."""
+        given = {
+            "partition": self.partition,
+            "headers": self.headers,
+            "timestamp": self.timestamp,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+Sends = list[list[PlannedRecord]]
+"""Lists of records, each handed to the client at once."""
+
+
 class Work:
     """A workload: its parameters, and the events that it reports."""
 
     at_once = 5
-    """Records of a transaction, and that are read before their offsets are committed."""
+    """Records that are read before their offsets are committed."""
     attempts = 5
     """At a transaction."""
-    rounds = 5
+    admin_topics = 5
     """Topics that an administrator makes, changes and deletes."""
 
     def __init__(self, task: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
@@ -42,7 +68,10 @@ class Work:
         self.patience: float = work["patience"]
         """The timeout of a step in seconds."""
         self.pause: float = work["pause"]
-        """Seconds between two sent records."""
+        """Seconds between two sends."""
+        self.settings: dict[str, Any] = work["settings"]
+        """Settings of a producer by Kafka's names, which apply if the library has them."""
+        self._rounds: list[list[list[dict[str, Any]]]] = work["rounds"]
         self.codecs: list[str] = work.get("codecs", [])
         """Compressions that the brokers know, as compression.type has them."""
         self.broker = tuple(int(part) for part in work.get("broker", "").split(".") if part)
@@ -61,20 +90,29 @@ class Work:
 
     @property
     def ids(self) -> list[str]:
-        """Return the values of the records."""
+        """Return the values of the records to read."""
         return [f"{self.topic}-{number}" for number in range(self.records)]
 
     @property
-    def batches(self) -> list[list[str]]:
-        """Return the values of each transaction's records."""
-        ids = self.ids
-        return [ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)]
+    def rounds(self) -> list[Sends]:
+        """Return the sends that are awaited together, or are a transaction, in order."""
+        return [
+            [[self._planned(record) for record in send] for send in sends] for sends in self._rounds
+        ]
 
-    @property
-    def batches_by_codec(self) -> list[tuple[str, list[str]]]:
-        """Return each compression with the values of its producer's records."""
-        ids = self.ids
-        return [(codec, ids[at :: len(self.codecs)]) for at, codec in enumerate(self.codecs)]
+    def _planned(self, record: dict[str, Any]) -> PlannedRecord:
+        name, size, key = record["id"], record.get("size"), record.get("key")
+        value = name if size is None else f"{name}|".ljust(size, "x")[:size]
+        headers = record.get("headers")
+        return PlannedRecord(
+            name,
+            record.get("topic", self.topic),
+            None if key is None else key.encode(),
+            None if record.get("null") else value.encode(),
+            record.get("partition"),
+            None if headers is None else [(name, value.encode()) for name, value in headers],
+            record.get("timestamp"),
+        )
 
     @staticmethod
     def aborts(number: int) -> bool:
@@ -95,22 +133,18 @@ class Work:
     def sent(
         self,
         record: str,
+        topic: str,
         transaction: str | None = None,
-        topic: str | None = None,
         producer: str | None = None,
     ) -> None:
         """Report that a record was handed to the client. producer: within whose records order is promised."""
         optional = {"transaction": transaction, "producer": producer}
-        self.report("sent", id=record, topic=topic or self.topic, **optional)
+        self.report("sent", id=record, topic=topic, **optional)
 
-    def acknowledged(
-        self, record: str, partition: int, offset: int | None, topic: str | None = None
-    ) -> None:
+    def acknowledged(self, record: str, topic: str, partition: int, offset: int | None) -> None:
         """Report an acknowledged record; a negative offset is none."""
         at = None if offset is None or offset < 0 else offset
-        self.report(
-            "acknowledged", id=record, topic=topic or self.topic, partition=partition, offset=at
-        )
+        self.report("acknowledged", id=record, topic=topic, partition=partition, offset=at)
 
     def ended(self, transaction: str, outcome: str) -> None:
         """Report the outcome of a transaction."""

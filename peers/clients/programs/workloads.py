@@ -21,7 +21,15 @@ from library import (
     Producer,
     Record,
 )
-from work import GaveUpError, NotOfferedError, PendingRecords, Reader, Work
+from work import (
+    GaveUpError,
+    NotOfferedError,
+    PendingRecords,
+    PlannedRecord,
+    Reader,
+    Sends,
+    Work,
+)
 
 
 def find(name: str, workload: str) -> Callable[[Work], int]:
@@ -44,39 +52,41 @@ def _module(name: str) -> Any:
 
 
 def _produce(library: Library, work: Work) -> int:
-    """Send records, one after the other."""
-    return _send_all(work, library.producer(work, {}), work.ids)
+    """Send records."""
+    return _send_all(library.producer(work, {}), work.rounds)
 
 
 def _idempotent(library: Library, work: Work) -> int:
     """Send records with an idempotent producer."""
     settings = {"enable.idempotence": True, "acks": "all"}
-    return _send_all(work, library.producer(work, settings), work.ids)
+    return _send_all(library.producer(work, settings), work.rounds)
 
 
 def _compressed(library: Library, work: Work) -> int:
     """Send records with each compression, by one producer for each."""
-    for codec, ids in work.batches_by_codec:
-        _send_all(work, library.producer(work, {"compression.type": codec}), ids)
+    for number, codec in enumerate(work.codecs):
+        rounds = work.rounds[number :: len(work.codecs)]
+        _send_all(library.producer(work, {"compression.type": codec}), rounds)
     return 0
 
 
-def _send_all(work: Work, producer: Producer, ids: list[str]) -> int:
+def _send_all(producer: Producer, rounds: list[Sends]) -> int:
     with producer:
-        producer.send_all(ids, work.topic, pause=work.pause)
-        producer.settle()
+        for sends in rounds:
+            producer.send_all(sends)
+            producer.settle()
     return 0
 
 
 def _transact(library: Library, work: Work) -> int:
     """Send records in transactions and abort each third; a failed one is repeated."""
     with library.producer(work, {"transactional.id": work.group}) as producer:
-        for number, batch in enumerate(work.batches):
+        for number, sends in enumerate(work.rounds):
             end = producer.abort if work.aborts(number) else producer.commit
             outcome = "aborted" if work.aborts(number) else "committed"
             for attempt in range(work.attempts):
                 name = f"{number}.{attempt}"
-                if _transaction(producer, name, batch, work.topic, end):
+                if _transaction(producer, name, sends, end):
                     work.ended(name, outcome)
                     break
             else:
@@ -84,14 +94,12 @@ def _transact(library: Library, work: Work) -> int:
     return 0
 
 
-def _transaction(
-    producer: Producer, name: str, records: list[str], topic: str, end: Callable[[], None]
-) -> bool:
+def _transaction(producer: Producer, name: str, sends: Sends, end: Callable[[], None]) -> bool:
     """Send records in a transaction and end it; return False if it failed and was aborted."""
     work = producer.work
     producer.begin()
     try:
-        producer.send_all(records, topic, name)
+        producer.send_all(sends, name)
         producer.settle()
         end()
     except producer.failures as problem:
@@ -210,8 +218,11 @@ def _copied(producer: Producer, consumer: Consumer, name: str, records: list[Rec
         producer.send_offsets(offsets, consumer)
         producer.commit()
 
-    values = [record.value.decode() for record in records]
-    if not _transaction(producer, name, values, work.output, end):
+    copies = [
+        PlannedRecord(record.value.decode(), work.output, record.value, record.value)
+        for record in records
+    ]
+    if not _transaction(producer, name, [copies], end):
         return False
     work.ended(name, "committed")
     report_committed(work, offsets)
@@ -221,7 +232,7 @@ def _copied(producer: Producer, consumer: Consumer, name: str, records: list[Rec
 def _admin(library: Library, work: Work) -> int:
     """Create, change and delete topics, and wait until each step is visible."""
     with library.administrator(work) as client:
-        for number in range(work.rounds):
+        for number in range(work.admin_topics):
             _administer(work, client, f"{work.topic}-admin-{number}")
     return 0
 

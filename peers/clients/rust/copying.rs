@@ -2,7 +2,7 @@
 
 use crate::producing::{again, send, transaction, transactional};
 use crate::reading::{ends, read, subscribed, told, Member};
-use crate::work::{Done, Missing, Reader, Work};
+use crate::work::{Done, Missing, Planned, Reader, Work};
 use rdkafka::consumer::Consumer;
 use rdkafka::producer::Producer;
 use rdkafka::topic_partition_list::Offset;
@@ -23,7 +23,7 @@ pub fn read_process_write(work: &Arc<Work>) -> Done {
         let name = number.to_string();
         let fill = || {
             for one in &found {
-                send(work, &producer, &one.id, Some(&name), &work.output)?;
+                send(work, &producer, &Planned::copy(&one.id, &work.output), Some(&name))?;
             }
             let about = consumer.group_metadata().expect("it is in a group");
             let places = ends(&found)?;

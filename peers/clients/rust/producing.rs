@@ -1,9 +1,9 @@
 //! Workloads of rdkafka: those that write.
 
-use crate::work::{Done, Problem, Work, ATTEMPTS, AT_ONCE};
+use crate::work::{Done, Planned, Problem, Work, ATTEMPTS};
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
-use rdkafka::message::Message;
+use rdkafka::message::{Header, Message, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, DeliveryResult, Producer, ProducerContext};
 use rdkafka::ClientContext;
 use std::sync::{Arc, Mutex};
@@ -25,11 +25,12 @@ impl ClientContext for Deliveries {
 }
 
 impl ProducerContext for Deliveries {
-    type DeliveryOpaque = ();
+    /// The record's id.
+    type DeliveryOpaque = Box<String>;
 
-    fn delivery(&self, result: &DeliveryResult<'_>, _: ()) {
+    fn delivery(&self, result: &DeliveryResult<'_>, id: Box<String>) {
         match result {
-            Ok(one) => self.work.acknowledged(&text(one), one.topic(), one.partition(), one.offset()),
+            Ok(one) => self.work.acknowledged(&id, one.topic(), one.partition(), one.offset()),
             Err((error, _)) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PurgeQueue) => (),
             Err((error, _)) => self.failed.lock().unwrap().push(error.clone()),
         }
@@ -52,7 +53,13 @@ pub fn settings(work: &Work, id: &str) -> ClientConfig {
     settings
 }
 
-fn producer(work: &Arc<Work>, mut settings: ClientConfig, own: &[(&str, &str)]) -> Result<Sender, Problem> {
+fn producer(work: &Arc<Work>, own: &[(&str, &str)]) -> Result<Sender, Problem> {
+    let mut settings = settings(work, "producer");
+    for (name, value) in &work.settings {
+        if name != "compression.type" || CODECS.contains(&value.as_str()) {
+            settings.set(name, value);
+        }
+    }
     for (name, value) in own {
         settings.set(*name, *value);
     }
@@ -61,27 +68,36 @@ fn producer(work: &Arc<Work>, mut settings: ClientConfig, own: &[(&str, &str)]) 
 
 /// A producer whose transactions can begin.
 pub fn transactional(work: &Arc<Work>) -> Result<Sender, Problem> {
-    let one = producer(work, settings(work, "producer"), &[("transactional.id", &work.group)])?;
+    let one = producer(work, &[("transactional.id", &work.group)])?;
     again(work, || one.init_transactions(work.patience))?;
     Ok(one)
 }
 
 /// Hand a record to it.
-pub fn send(work: &Work, producer: &Sender, id: &str, transaction: Option<&str>, topic: &str) -> Done {
-    work.sent(id, transaction, topic);
-    producer.send(BaseRecord::to(topic).key(id).payload(id)).map_err(|(error, _)| error)?;
+pub fn send(work: &Work, producer: &Sender, one: &Planned, transaction: Option<&str>) -> Done {
+    work.sent(&one.id, transaction, &one.topic);
+    let mut record = BaseRecord::with_opaque_to(&one.topic, Box::new(one.id.clone()));
+    record.key = one.key.as_ref();
+    record.payload = one.value.as_ref();
+    record.partition = one.partition;
+    record.timestamp = one.timestamp;
+    if !one.headers.is_empty() {
+        let add = |all: OwnedHeaders, (key, value): &(String, String)| all.insert(Header { key, value: Some(value) });
+        record.headers = Some(one.headers.iter().fold(OwnedHeaders::new(), add));
+    }
+    producer.send(record).map_err(|(error, _)| error)?;
     producer.poll(Duration::ZERO);
     Ok(())
 }
 
-/// Send records, one after the other.
+/// Send records.
 pub fn produce(work: &Arc<Work>) -> Done {
-    send_all(work, &work.ids, &[])
+    send_all(work, work.rounds_of(0, 1), &[])
 }
 
 /// The same, each written once.
 pub fn idempotent(work: &Arc<Work>) -> Done {
-    send_all(work, &work.ids, &[("enable.idempotence", "true")])
+    send_all(work, work.rounds_of(0, 1), &[("enable.idempotence", "true")])
 }
 
 /// Those that it has without other libraries.
@@ -91,18 +107,33 @@ const CODECS: [&str; 3] = ["none", "snappy", "lz4"];
 pub fn compressed(work: &Arc<Work>) -> Done {
     let codecs: Vec<&str> = CODECS.into_iter().filter(|one| work.codecs.iter().any(|known| known == one)).collect();
     for (at, codec) in codecs.iter().enumerate() {
-        let ids: Vec<String> = work.ids.iter().skip(at).step_by(codecs.len()).cloned().collect();
-        send_all(work, &ids, &[("compression.type", codec)])?;
+        send_all(work, work.rounds_of(at, codecs.len()), &[("compression.type", codec)])?;
     }
     Ok(())
 }
 
-fn send_all(work: &Arc<Work>, ids: &[String], own: &[(&str, &str)]) -> Done {
-    let producer = producer(work, settings(work, "producer"), own)?;
-    for id in ids {
-        send(work, &producer, id, None, &work.topic)?;
+fn send_all<'a>(work: &Arc<Work>, rounds: impl Iterator<Item = &'a Vec<Vec<Planned>>>, own: &[(&str, &str)]) -> Done {
+    let producer = producer(work, own)?;
+    for sends in rounds {
+        hand(work, &producer, sends, None)?;
+        settle(work, &producer)?;
+    }
+    Ok(())
+}
+
+/// Hand the records of a round to it.
+fn hand(work: &Work, producer: &Sender, sends: &[Vec<Planned>], transaction: Option<&str>) -> Done {
+    for records in sends {
+        for one in records {
+            send(work, producer, one, transaction)?;
+        }
         thread::sleep(work.pause);
     }
+    Ok(())
+}
+
+/// Wait until all records are acknowledged.
+fn settle(work: &Work, producer: &Sender) -> Done {
     let flushed = producer.flush(work.patience);
     if let Some(error) = producer.context().failed.lock().unwrap().first() {
         return Err(error.clone().into());
@@ -116,13 +147,11 @@ fn send_all(work: &Arc<Work>, ids: &[String], own: &[(&str, &str)]) -> Done {
 /// Send records in transactions, each third aborted; one that can be is tried again.
 pub fn transact(work: &Arc<Work>) -> Done {
     let producer = transactional(work)?;
-    'next: for (number, batch) in work.ids.chunks(AT_ONCE).enumerate() {
+    'next: for (number, sends) in work.rounds.iter().enumerate() {
         for attempt in 0..ATTEMPTS {
             let name = format!("{number}.{attempt}");
             let fill = || {
-                for id in batch {
-                    send(work, &producer, id, Some(&name), &work.topic)?;
-                }
+                hand(work, &producer, sends, Some(&name))?;
                 Ok(number % 3 != 2)
             };
             if transaction(work, &producer, &name, fill)? {

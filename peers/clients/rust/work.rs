@@ -53,7 +53,7 @@ pub fn say(line: &Value) {
     writeln!(out, "{line}").and_then(|()| out.flush()).expect("nobody listens");
 }
 
-/// Records of a transaction, and that are read before their offsets are committed.
+/// Records that are read before their offsets are committed.
 pub const AT_ONCE: usize = 5;
 /// At a transaction.
 pub const ATTEMPTS: usize = 5;
@@ -74,8 +74,12 @@ pub struct Work {
     /// The brokers' version, where clients have to be told; else empty.
     pub broker: String,
     pub patience: Duration,
-    /// Between two records that are sent.
+    /// Between two sends.
     pub pause: Duration,
+    /// Of a producer, by Kafka's names.
+    pub settings: Vec<(String, String)>,
+    /// Sends that are awaited together, or are a transaction, in order; each has records that are handed over at once.
+    pub rounds: Vec<Vec<Vec<Planned>>>,
     leaves: Instant,
 }
 
@@ -94,9 +98,16 @@ impl Work {
             broker: work["broker"].as_str().unwrap_or_default().to_string(),
             patience: seconds("patience")?,
             pause: seconds("pause")?,
+            settings: work["settings"].as_object()?.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+            rounds: list(&work["rounds"]).map(|sends| list(sends).map(|records| list(records).map(|one| Planned::new(one, &topic)).collect()).collect()).collect(),
             leaves: Instant::now() + seconds("stay")?,
             topic,
         })
+    }
+
+    /// The rounds of each of so many producers.
+    pub fn rounds_of(&self, number: usize, count: usize) -> impl Iterator<Item = &Vec<Vec<Planned>>> {
+        self.rounds.iter().skip(number).step_by(count)
     }
 
     pub fn sent(&self, id: &str, transaction: Option<&str>, topic: &str) {
@@ -135,6 +146,56 @@ impl Work {
             thread::sleep(Duration::from_millis(50));
         }
         Ok(())
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The text of a string or a number.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// A record to send, as experiments/clients/draws.py plans it.
+#[derive(Clone)]
+pub struct Planned {
+    /// Its value up to the padding, or its key if it has no value.
+    pub id: String,
+    pub topic: String,
+    pub key: Option<String>,
+    pub value: Option<String>,
+    pub partition: Option<i32>,
+    pub headers: Vec<(String, String)>,
+    /// ms
+    pub timestamp: Option<i64>,
+}
+
+impl Planned {
+    fn new(one: &Value, topic: &str) -> Planned {
+        let id = one["id"].as_str().unwrap_or_default().to_string();
+        let value = match one["size"].as_u64() {
+            None => id.clone(),
+            Some(0) => String::new(),
+            Some(size) => format!("{id}|{}", "x".repeat(size as usize - id.len() - 1)),
+        };
+        Planned {
+            topic: one["topic"].as_str().unwrap_or(topic).to_string(),
+            key: one["key"].as_str().map(str::to_string),
+            value: if one["null"].as_bool() == Some(true) { None } else { Some(value) },
+            partition: one["partition"].as_i64().map(|number| number as i32),
+            headers: list(&one["headers"]).map(|pair| (plain(&pair[0]), plain(&pair[1]))).collect(),
+            timestamp: one["timestamp"].as_i64(),
+            id,
+        }
+    }
+
+    /// A copy of a record with that value.
+    pub fn copy(id: &str, topic: &str) -> Planned {
+        let text = Some(id.to_string());
+        let (key, value) = (text.clone(), text);
+        Planned { id: id.to_string(), topic: topic.to_string(), key, value, partition: None, headers: Vec::new(), timestamp: None }
     }
 }
 

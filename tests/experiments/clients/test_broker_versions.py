@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.experiments.clients import matrix
+from barnabas.experiments.clients import cell_run
 from barnabas.experiments.clients.broker_versions import broker_settings, creates_topics
 from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.folder import Folder
@@ -37,7 +37,7 @@ def setup_of(
         setups.append(given[3])
         return Trial(seed=0, raised="", code=0, seconds=1)
 
-    monkeypatch.setattr(matrix, "trial", trial)
+    monkeypatch.setattr(cell_run, "trial", trial)
     commands: Mapping[str, str] = {client: command} if command else {}
     plan = TableRequest(
         [(client, lambda: Program(["none"]))], [find("produce")], [], 1, commands=commands

@@ -74,13 +74,15 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         one.name for one in registry.LIBRARIES
     }
     shorter = {one.name: one._replace(records=40) for one in WORKLOADS if not one.runs}
-    all_once = TableRequest(clients, [*shorter.values()], [], trials=1)
+    all_twice = TableRequest(clients, [*shorter.values()], [], trials=2)  # plain, and drawn
     some = [shorter["produce"], shorter["assign"]]
     some_late = TableRequest(clients, some, [("late", LATE)], trials=1)
     folder = Folder(tmp_path)
     with brokers.Brokers("apache:4.3.1") as running:
         cells = [
-            cell for asked in (all_once, some_late) for cell in Matrix(asked, running, folder).run()
+            cell
+            for asked in (all_twice, some_late)
+            for cell in Matrix(asked, running, folder).run()
         ]
     folder.close()
     found = {cell.name: cell.verdict for cell in cells}

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
+from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.trial import Trial
-from barnabas.experiments.clients.wording import colour_class, rerun_command, trial_lines
+from barnabas.experiments.clients.wording import (
+    colour_class,
+    rerun_command,
+    smallest_lines,
+    trial_lines,
+)
+from barnabas.experiments.clients.workloads import PAUSE, find
 from barnabas.experiments.explore.finding import Finding
 from tests.experiments.clients.made import cell
 
@@ -43,13 +50,23 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
         fault_ms=2500,
         findings=(lost,),
         broken=("Fetch 1: bad",),
+        drawn=Draw(sends=10, per_send=7, headers=True, pause=PAUSE),
     )
-    assert trial_lines(one) == [
+    assert trial_lines(one, find("produce")) == [
         "seed 7: exit code 0 after 1.5 s; rule 'refused' fired once, rule 'slow' fired 2 times, "
         "rule 'cut' did not, 2.5 s from the first match to the last",
+        "70 records in 10 sends, 7 records a send, headers",
         "raised X: no",
         "lost: 1 acknowledged, not in t: a",
         "breaks the protocol: Fetch 1: bad",
+    ]
+
+
+def test_the_smallest_traffic_that_fails_is_told_with_what_it_needs() -> None:
+    assert smallest_lines(cell()) == []
+    smallest = {"smallest": Draw(sends=2, per_send=3), "needs": ("3 records a send",)}
+    assert smallest_lines(cell().model_copy(update=smallest)) == [
+        "smallest traffic that fails: 6 records in 2 sends; it needs 3 records a send"
     ]
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from barnabas.experiments.clients import workloads
+from barnabas.experiments.clients.draws import Draw
+from barnabas.experiments.clients.traffic import parameters
 from barnabas.peers.clients import python
 from tests.peers.clients.test_lines import Told, own_program
 
@@ -35,17 +37,17 @@ class Producer(library.Producer):
     def close(self): pass
     def begin(self): self.open = []
 
-    def send(self, record, topic):
-        self.open.append((record, topic))
+    def send(self, record):
+        self.open.append(record)
 
     def settle(self):
-        if self.settings.get("transactional.id") and not self.open[0][0].endswith("-0"):
+        if self.settings.get("transactional.id") and not self.open[0].id.endswith("-0"):
             self.tries += 1
             if self.tries == 1:
                 raise Failed("once")
-        for record, topic in self.open:
-            self.work.acknowledged(record, 0, len(LOG), topic)
-            LOG.append((record, topic))
+        for record in self.open:
+            self.work.acknowledged(record.id, record.topic, 0, len(LOG))
+            LOG.append(record)
 
     def send_offsets(self, ends, consumer): pass
     def commit(self): pass
@@ -79,7 +81,8 @@ LIBRARY = library.Library(Producer, Consumer, None)
 def events(tmp_path: Path, workload: str, records: int = 16) -> tuple[list[dict[str, Any]], Any]:
     """What a workload tells, and what left it."""
     (tmp_path / "own_client.py").write_text(OWN)
-    work = {"records": records, "partitions": 1, "patience": 60, "pause": 0, "stay": 0}
+    drawn = Draw(sends=records, in_flight=5, partitions=1)
+    work = {**parameters(drawn, "t", 0), "patience": 60, "stay": 0}
     with own_program(tmp_path) as told:
         told.tell(number=1, run=workload, bootstrap="b", topic="t", work=work)
         return _until_the_end(told)

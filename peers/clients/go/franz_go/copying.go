@@ -47,12 +47,11 @@ func (w *work) copied(session *kgo.GroupTransactSession, records []*kgo.Record, 
 	if err := session.Begin(); err != nil {
 		return false, err
 	}
-	ids, done := []string{}, make(chan error, len(records))
+	copies := []planned{}
 	for _, one := range records {
-		ids = append(ids, string(one.Value))
+		copies = append(copies, copied(w.output, one.Value))
 	}
-	w.send(session, w.output, ids, name, done)
-	failed := w.all(len(ids), done)
+	failed := w.send(session, sends{copies}, name)
 	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	defer cancel()
 	committed, err := session.End(ctx, kgo.TransactionEndTry(failed == nil))

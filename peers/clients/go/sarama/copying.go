@@ -61,13 +61,13 @@ func batch(first *sarama.ConsumerMessage, more <-chan *sarama.ConsumerMessage) [
 }
 
 func (r *reader) copied(producer sarama.AsyncProducer, found []*sarama.ConsumerMessage, name string) (failed, err error) {
-	ids := []string{}
+	copies := []planned{}
 	for _, one := range found {
 		r.consumed(one.Topic, one.Partition, one.Offset, one.Value)
-		ids = append(ids, string(one.Value))
+		copies = append(copies, copied(r.w.output, one.Value))
 	}
 	last := found[len(found)-1]
-	failed, err = r.w.transaction(producer, name, r.w.output, ids, func() error {
+	failed, err = r.w.transaction(producer, name, sends{copies}, func() error {
 		return producer.AddMessageToTxn(last, r.w.group, nil)
 	})
 	if failed == nil && err == nil {

@@ -7,7 +7,7 @@ const { client, connected } = require('./producing.cjs')
 // Make topics, change them, and delete them, each seen before the next step.
 const admin = work =>
   connected(work, client(work, 'admin').admin(), async one => {
-    for (let number = 0; number < work.rounds; number++) await round(work, one, `${work.topic}-admin-${number}`)
+    for (let number = 0; number < work.adminTopics; number++) await round(work, one, `${work.topic}-admin-${number}`)
   })
 
 async function round(work, one, topic) {

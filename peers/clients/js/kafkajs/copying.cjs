@@ -19,10 +19,10 @@ async function readProcessWrite(work) {
         await work.within('offsets', one.sendOffsets(offsets))
         await commit(work, one, name)
       }
-      const values = found.map(one => String(one.value))
+      const sends = work.copying(found.map(one => one.value))
       let copied
       try {
-        copied = await transaction(work, producer, String(++number), values, work.output, end)
+        copied = await transaction(work, producer, String(++number), sends, end)
       } catch (problem) {
         failed.push(problem) // its loop would only call again
         throw problem

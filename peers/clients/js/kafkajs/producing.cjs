@@ -6,11 +6,14 @@ const { GaveUpError } = require('../work.cjs')
 
 const client = (work, clientId) => new Kafka({ brokers: work.bootstrap, clientId })
 
-// Send a record: those that are to keep their order are waited for one by one; `sender` is a producer or a transaction.
-async function send(work, sender, id, transaction, topic = work.topic, compression = CompressionTypes.None) {
-  work.sent(id, transaction, topic)
-  const [told] = await sender.send({ topic, compression, messages: [{ key: id, value: id }] })
-  work.acknowledged(id, told.partition, told.baseOffset, topic)
+// Send records; `sender` is a producer or a transaction.
+async function send(sender, records, compression) {
+  const topicMessages = [...new Set(records.map(({ topic }) => topic))].map(name => ({
+    topic: name,
+    messages: records.filter(({ topic }) => topic === name).map(({ message }) => message)
+  }))
+  const told = await sender.sendBatch({ compression, topicMessages })
+  return told.map(({ partition, baseOffset }) => ({ partition, offset: baseOffset }))
 }
 
 // Connect a producer or an administrator, and disconnect it in the end.
@@ -23,37 +26,37 @@ const connected = (work, one, use) =>
     () => one.disconnect()
   )
 
-const sendAll = (work, own) =>
-  connected(work, client(work, 'producer').producer(own), producer => work.sendAll(id => send(work, producer, id)))
+// For those that are not here it needs other packages.
+const CODECS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }
+
+// It has no linger, and a send is a batch.
+const producer = (work, own) =>
+  client(work, 'producer').producer({ maxInFlightRequests: work.settings['max.in.flight.requests.per.connection'] ?? null, ...own })
+
+const compression = work => CODECS[work.settings['compression.type']] ?? CompressionTypes.None
+
+const sendAll = (work, own, codec = compression(work), rounds = work.rounds) =>
+  connected(work, producer(work, own), one => work.sendAll(records => send(one, records, codec), rounds))
 
 const produce = work => sendAll(work)
 const idempotent = work => sendAll(work, { idempotent: true })
 
-// For those that are not here it needs other packages.
-const CODECS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }
-
-const compressed = work =>
-  work.coded(Object.keys(CODECS), (codec, ids) =>
-    connected(work, client(work, 'producer').producer(), producer =>
-      work.sendAll(id => send(work, producer, id, undefined, work.topic, CODECS[codec]), ids)
-    )
-  )
+const compressed = work => work.coded(Object.keys(CODECS), (codec, rounds) => sendAll(work, {}, CODECS[codec], rounds))
 
 // As its documents have it who want exactly once.
-const transactional = work =>
-  client(work, 'producer').producer({ transactionalId: work.group, maxInFlightRequests: 1, idempotent: true })
+const transactional = work => producer(work, { transactionalId: work.group, maxInFlightRequests: 1, idempotent: true })
 
 const transact = work =>
   connected(work, transactional(work), producer =>
-    work.transactions((batch, name, aborts) => transaction(work, producer, name, batch, work.topic, aborts ? abort : commit))
+    work.transactions((sends, name, aborts) => transaction(work, producer, name, sends, aborts ? abort : commit))
   )
 
 // Send records in a transaction, and end it. False: it was aborted, as its documents say what to do with an error; it throws that error
 // if it can't be aborted either, as none can whose commit has failed.
-async function transaction(work, producer, name, batch, topic, end) {
+async function transaction(work, producer, name, sends, end) {
   const one = await work.within('transaction', producer.transaction())
   try {
-    for (const id of batch) await work.within(id, send(work, one, id, name, topic))
+    await work.sendAll(records => send(one, records, compression(work)), [sends], name)
     await end(work, one, name)
     return true
   } catch (problem) {

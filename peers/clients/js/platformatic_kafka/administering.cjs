@@ -10,7 +10,7 @@ async function admin(work) {
   if (!one.createPartitions || !one.incrementalAlterConfigs) throw new NotOfferedError()
   await work.using(
     async () => {
-      for (let number = 0; number < work.rounds; number++) await round(work, one, `${work.topic}-admin-${number}`)
+      for (let number = 0; number < work.adminTopics; number++) await round(work, one, `${work.topic}-admin-${number}`)
     },
     () => one.close()
   )

@@ -14,9 +14,7 @@ async function readProcessWrite(work) {
       const name = String(++number)
       const copied = await transaction(work, producer, name, async one => {
         await work.within('consumer', one.addConsumer(consumer))
-        for (const each of found) {
-          await work.within('record', send(work, one, String(each.value), name, work.output))
-        }
+        await work.sendAll(records => send(one, records), [work.copying(found.map(each => each.value))], name)
         for (const [, , , last] of ends(found)) await work.within('offset', one.addOffset(last))
         return true
       })

@@ -4,16 +4,21 @@
 const { Producer, stringSerializers } = require('@platformatic/kafka')
 const { GaveUpError } = require('../work.cjs')
 
-// Send a record; `sender` is a producer or a transaction.
-async function send(work, sender, id, transaction, topic = work.topic) {
-  work.sent(id, transaction, topic)
-  const { offsets } = await sender.send({ messages: [{ topic, key: id, value: id }] })
-  work.acknowledged(id, offsets[0].partition, offsets[0].offset, topic)
+// Send records; `sender` is a producer or a transaction.
+async function send(sender, records) {
+  const messages = records.map(({ topic, message }) => ({
+    ...message,
+    topic,
+    timestamp: message.timestamp === undefined ? undefined : BigInt(message.timestamp)
+  }))
+  return (await sender.send({ messages })).offsets
 }
 
 // Use a producer, and close it in the end.
 function producing(work, own, use) {
   const about = { bootstrapBrokers: work.bootstrap, clientId: 'producer', serializers: stringSerializers }
+  about.compression = work.settings['compression.type'] ?? 'none'
+  about.maxInflights = work.settings['max.in.flight.requests.per.connection'] ?? 5
   const producer = new Producer({ ...about, ...own })
   return work.using(
     () => use(producer),
@@ -21,22 +26,22 @@ function producing(work, own, use) {
   )
 }
 
-const sendAll = (work, own, ids) => producing(work, own, producer => work.sendAll(id => send(work, producer, id), ids))
+const sendAll = (work, own, rounds) => producing(work, own, producer => work.sendAll(records => send(producer, records), rounds))
 
 const produce = work => sendAll(work)
 const idempotent = work => sendAll(work, { idempotent: true })
 
 const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
-const compressed = work => work.coded(CODECS, (compression, ids) => sendAll(work, { compression }, ids))
+const compressed = work => work.coded(CODECS, (compression, rounds) => sendAll(work, { compression }, rounds))
 
 const transacting = (work, use) => producing(work, { idempotent: true, transactionalId: work.group }, use)
 
 const transact = work =>
   transacting(work, producer =>
-    work.transactions((batch, name, aborts) =>
+    work.transactions((sends, name, aborts) =>
       transaction(work, producer, name, async one => {
-        for (const id of batch) await work.within(id, send(work, one, id, name))
+        await work.sendAll(records => send(one, records), [sends], name)
         return !aborts
       })
     )

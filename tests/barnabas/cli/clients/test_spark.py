@@ -26,7 +26,7 @@ HERE = f"here={shlex.join(program(Path(sys.executable), 'confluent').line)}"
 
 
 def shard(client: str, workload: str, *, own: bool) -> Shard:
-    return Shard(client, own, workload, (("refused", REFUSED),), EMBEDDED, 1, 0, 2)
+    return Shard(client, own, workload, (("refused", REFUSED),), EMBEDDED, 1, 0, 2, plain=True)
 
 
 @pytest.mark.timeout(180)

@@ -1,0 +1,200 @@
+"""The traffic of a workload, drawn from a seed, and the smallest with which it fails.
+
+A `Draw` has the features of the traffic. `plain` has none: one record a send (in transactions
+five), each with a key. `traffic.py`
+spells a draw out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, Literal
+
+from barnabas.experiments.clients.workloads import CODECS, PARTITIONS, PAUSE, Workload
+from barnabas.proxy.matching.settings import Settings
+
+ALL: Final = 0
+"""The value of `Draw.in_flight` for all sends."""
+
+SEND_BYTES: Final = 900_000
+"""Bytes of a send: some libraries make one batch of its records, and brokers take up to 1,048,588 bytes."""
+
+MOST_RECORDS: Final = 2_000
+"""Records of a draw, unless the workload has more."""
+
+
+class Draw(Settings):
+    """The features of a workload's traffic.
+
+    to: records have a key, neither key nor partition, a chosen partition, or one of the three. per_send:
+    records handed over at once. in_flight: sends that are awaited together; ALL: of the workload. topics:
+    number of topics. largest: bytes of the largest value; 0: values are ids. empty: whether some values are
+    null or empty. max_in_flight, linger_ms, batch_size, compression: settings of the library, by which it
+    translates max.in.flight.requests.per.connection, linger.ms, batch.size and compression.type.
+    """
+
+    seed: int = 0
+    sends: int
+    to: Literal["key", "nothing", "partition", "any"] = "key"
+    per_send: int = 1
+    in_flight: int = ALL
+    partitions: int = PARTITIONS
+    topics: int = 1
+    largest: int = 0
+    headers: bool = False
+    empty: bool = False
+    timestamps: bool = False
+    pause: float = 0
+    compression: str | None = None
+    max_in_flight: int | None = None
+    linger_ms: int | None = None
+    batch_size: int | None = None
+
+    @property
+    def records(self) -> int:
+        """Return the number of records."""
+        return self.sends * self.per_send
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """Return the library's settings by Kafka's names."""
+        by_name = {
+            "compression.type": self.compression,
+            "max.in.flight.requests.per.connection": self.max_in_flight,
+            "linger.ms": self.linger_ms,
+            "batch.size": self.batch_size,
+        }
+        return {name: value for name, value in by_name.items() if value is not None}
+
+
+TEXTS: Final[dict[str, str]] = {
+    "to": "records to {}",
+    "per_send": "{} records a send",
+    "in_flight": "{} sends in flight",
+    "partitions": "{} partitions",
+    "topics": "{} topics",
+    "largest": "values of up to {} bytes",
+    "headers": "headers",
+    "empty": "null and empty values",
+    "timestamps": "given timestamps",
+    "pause": "a pause of {} s",
+    "compression": "compression.type={}",
+    "max_in_flight": "max.in.flight.requests.per.connection={}",
+    "linger_ms": "linger.ms={}",
+    "batch_size": "batch.size={}",
+}
+"""The descriptions of features, in the order in which they are tried to be left out."""
+
+SIZES: Final[dict[str, int]] = {
+    "sends": 1,
+    "per_send": 1,
+    "in_flight": 1,
+    "partitions": 1,
+    "topics": 1,
+    "largest": 100,
+}
+"""Counts that are halved, and the least of each."""
+
+
+def plain(workload: Workload, records: int | None = None) -> Draw:
+    """Return the traffic without features. records: their number, unless it is the workload's.
+
+    Producers of `compressed` have a round each, and each round of `transact` is a transaction.
+    """
+    count = workload.records if records is None else records
+    per_send = workload.per_send if count % workload.per_send == 0 else 1
+    sends = count // per_send
+    rounds = {"transact": 1, "compressed": max(sends // len(CODECS), 1)}
+    return Draw(
+        sends=sends,
+        per_send=per_send,
+        in_flight=rounds.get(workload.name, ALL),
+        pause=workload.pause,
+    )
+
+
+def draw(seed: int, workload: Workload) -> Draw:
+    """Return the traffic of a seed; of a workload that reads records, only their partitions are drawn."""
+    random, base = Random(f"{seed}/{workload.name}"), plain(workload)  # noqa: S311 (no secret)
+    partitions = random.choice((1, 2, 3, 4, 6, 12))
+    if not workload.drawn:
+        few = {"partitions": partitions} if workload.written else {}
+        return base.model_copy(update={"seed": seed, **few})
+
+    def maybe(feature: Callable[[], Any], otherwise: Any) -> Any:
+        """Return a feature in half of the draws; draw it in all, so that features are independent."""
+        value = feature()
+        return value if random.random() < 0.5 else otherwise
+
+    fewest = max(base.per_send // 10, 1)
+    per_send = maybe(lambda: max(round(500 ** random.random()), fewest), base.per_send)
+    records = max(base.records, min(base.sends * per_send, MOST_RECORDS))
+    groups = (1, 2, 5, 20, ALL) if base.in_flight == ALL else (1, 2, 5, 10)
+    return Draw(
+        seed=seed,
+        sends=records // per_send,
+        per_send=per_send,
+        to=maybe(lambda: random.choice(("nothing", "partition", "any")), "key"),
+        in_flight=maybe(lambda: random.choice(groups), base.in_flight),
+        partitions=partitions,
+        topics=maybe(lambda: random.choice((2, 3)), 1),
+        largest=maybe(lambda: round(SEND_BYTES ** random.uniform(0.4, 1)), 0),
+        headers=maybe(lambda: True, False),
+        empty=maybe(lambda: True, False),
+        timestamps=maybe(lambda: True, False),
+        pause=maybe(lambda: random.choice((0.0, PAUSE)), base.pause),
+        compression=maybe(lambda: random.choice(("gzip", "snappy", "lz4", "zstd")), None)
+        if workload.name != "compressed"
+        else None,
+        max_in_flight=maybe(lambda: random.randint(1, 5), None),
+        linger_ms=maybe(lambda: random.choice((0, 1, 5, 20, 100)), None),
+        batch_size=maybe(lambda: random.choice((1024, 16_384, 65_536, 262_144)), None),
+    )
+
+
+def features(drawn: Draw, workload: Workload) -> tuple[str, ...]:
+    """Return descriptions of everything in which a draw differs from the plain one."""
+    values = drawn.model_dump() | ({"in_flight": "all"} if drawn.in_flight == ALL else {})
+    return tuple(TEXTS[name].format(values[name]) for name in _features(drawn, workload))
+
+
+def _features(drawn: Draw, workload: Workload) -> list[str]:
+    base = plain(workload)
+    return [name for name in TEXTS if getattr(drawn, name) != getattr(base, name)]
+
+
+def shrink(drawn: Draw, workload: Workload, fails: Callable[[Draw], bool], most: int) -> Draw:
+    """Return the smallest draw for which `fails` is true, as far as it is tried.
+
+    First all features are left out, then one at a time, then counts are halved.
+
+    Args:
+        drawn: a draw that fails.
+        workload: its workload.
+        fails: runs a draw.
+        most: how often it may be called.
+    """
+    remaining, base = most, plain(workload)
+
+    def smaller(**update: Any) -> bool:
+        nonlocal drawn, remaining
+        candidate = drawn.model_copy(update=update)
+        if remaining <= 0 or candidate == drawn:
+            return False
+        remaining -= 1
+        if not fails(candidate):
+            return False
+        drawn = candidate
+        return True
+
+    if smaller(**{name: getattr(base, name) for name in (*TEXTS, "sends")}):
+        return drawn
+    for name in _features(drawn, workload):
+        smaller(**{name: getattr(base, name)})
+    for name, least in SIZES.items():
+        while getattr(drawn, name) > least and smaller(
+            **{name: max(getattr(drawn, name) // 2, least)}
+        ):
+            pass
+    return drawn
