@@ -27,7 +27,10 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     assert "not reproduced on buggy mended" in mended.stdout
     worse = fuzz("replay", name, "--target", "buggy:otherwise")
     assert worse.returncode == 1, "an error stands below"
-    assert "not reproduced on buggy otherwise in 3 attempts, but something else is wrong:" in worse.stdout
+    assert (
+        "not reproduced on buggy otherwise in 3 attempts, but something else is wrong:"
+        in worse.stdout
+    )
     assert "undocumented: it raised ArithmeticError" in worse.stdout
     otherwise = fuzz("replay", name, "--target", "buggy:otherwise", "--json").document
     assert (otherwise["fired"], otherwise["outcome"]) == (False, "another")
