@@ -103,6 +103,8 @@ def find(text: str, names: Sequence[str] = tuple(BY_NAME)) -> Client:
     if library is not None and re.fullmatch(r"[\w.+-]+", version):
         counted = partial(library.get, version, counted=True) if library.counts else None
         return Client(name, version, partial(library.get, version), counted)
+    if library is not None and not version:
+        raise UnknownClientError(f"{name} needs a version: {name}@VERSION")
     hint = "" if library is not None else did_you_mean(name, names)
     listed = ", ".join(f"{library_name}@VERSION" for library_name in names)
     raise UnknownClientError(f"unknown client {text!r}{hint}; choose from {listed}")

@@ -189,7 +189,9 @@ class _Run:
         prepared = began - self.began
         self.seconds = seconds = for_cases(campaign.budget.seconds, prepared)
         of_budget = f" of {campaign.budget.seconds:g} s" if campaign.budget.seconds else ""
-        progress.note(f"prepared in {prepared:.1f} s{of_budget}")
+        short = seconds is not None and seconds < prepared
+        advice = f": {seconds:.0f} s remain, give more --seconds" if short else ""
+        progress.note(f"prepared in {prepared:.1f} s{of_budget}{advice}")
         timers = _timers(seconds, self.options.shrink, self.over, progress, target)
         try:
             for timer in timers:
