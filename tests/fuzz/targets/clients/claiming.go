@@ -12,7 +12,7 @@ var sessions = map[string]session{"consume": claim}
 var workloads = map[string]workload{}
 
 // Where the slice stays until the next session, so that it is not left on the stack.
-var kept []byte
+var claimed []byte
 
 func claim(ctx context.Context, bootstrap, topic string) int {
 	conn, err := net.Dial("tcp", bootstrap)
@@ -25,6 +25,6 @@ func claim(ctx context.Context, bootstrap, topic string) int {
 	if _, err := conn.Write(metadata); err == nil {
 		_, _ = io.ReadFull(conn, head)
 	}
-	kept = make([]byte, binary.BigEndian.Uint32(head[8:]))
+	claimed = make([]byte, binary.BigEndian.Uint32(head[8:]))
 	return 1
 }
