@@ -15,7 +15,9 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.json_line import json_line
+from barnabas.experiments.clients.draws import plain
 from barnabas.experiments.clients.runs import Watch, run
+from barnabas.experiments.clients.traffic import parameters as parameters_of
 from barnabas.experiments.clients.trial import TrialSetup, prepare
 from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.harness import Harness
@@ -90,10 +92,12 @@ def test_the_first_example_passes(
     if fault == "unanswered":  # the broker has the records, and the client gives up the connection
         scenario = re.sub("request}", "response}", scenario)
         scenario = re.sub(r"do: .*", "do: close", scenario)
-    workload = find_workload("produce")._replace(records=ORDERS, pause=0.2)
-    prepare(TrialSetup(cluster.bootstrap, tmp_path), topic, workload)
+    workload = find_workload("produce")
+    traffic = plain(workload, ORDERS).model_copy(update={"pause": 0.2})
+    prepare(TrialSetup(cluster.bootstrap, tmp_path, drawn=traffic), topic, workload)
+    work = {**parameters_of(traffic, topic, 0), **workload.work(stay=1.0)}
     with Harness(cluster.bootstrap, scenario=loads(scenario)) as proxy:
-        parameters = {"bootstrap": proxy.bootstrap, "topic": topic, "work": workload.work(stay=1.0)}
+        parameters = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
         watch = Watch(120, threading.Event())
         ended = run(program, workload.name, parameters, tmp_path / "output.txt", watch)
     assert (ended.code, ended.raised) == (0, "")
