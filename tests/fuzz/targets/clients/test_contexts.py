@@ -28,8 +28,8 @@ VALID = {context.name for context in CONTEXTS if not context.distorted}
 VISIBLE = {log.name: set(log.visible) for log in LOGS}
 MOVES = {"leader-moves", "leader-moves-named", "epoch-back"}
 """Contexts in which a consumer without a group still reads all records."""
-REFRESHED = {"leader-moves-on", "older-answer", "topic-recreated"}
-"""Contexts whose case answers a later Metadata: some clients wait longer before it than a session lasts."""
+REFRESHED = MOVES | {"leader-moves-on", "older-answer", "topic-recreated"}
+"""Contexts with a later Metadata: some clients wait longer before it than a session lasts."""
 ALL_RECORDS = 14
 
 Facts = Mapping[str, Any]
@@ -104,7 +104,7 @@ def _taken_well(
             again = {
                 (key, name)
                 for (key, name), fact in facts.items()
-                if not fact["served"] and name not in REFRESHED
+                if not fact["served"] and (key != keys.METADATA or name not in REFRESHED)
             }
             again.update(_misread(facts) if compared else ())
             cases = [
