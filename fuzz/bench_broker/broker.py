@@ -132,7 +132,7 @@ class Broker:
         if valid is None or planted is None or waits:
             return valid
         if planted.takes(head.key, head.version):
-            self.replaced = self.replaced or valid.chunks[0]
+            self.replaced = self.replaced or b"".join(valid.chunks)
             return self._planted(planted, head)
         return valid
 

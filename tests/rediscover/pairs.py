@@ -118,7 +118,7 @@ PAIRS: Final[tuple[Pair, ...]] = (
          "apache:3.2.3?listener=sasl_plaintext", "CVE-2022-34917",
          _memory("SaslServerAuthenticator.handleSaslToken", "readUnknownTaggedField")),
     Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
-         "kafka-python#3019", lambda finding: True),
+         "kafka-python#3019", _by("client-raised")),
     Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
          "release notes of 1.21.4", _dies(without=("ensureLen", *_FRANZ_CONTEXT))),
     Pair("franz-record-count", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from barnabas.fuzz.bench_broker.cluster import NODE, PARTITIONS, Cluster, Log
+from barnabas.fuzz.bench_broker.cluster import EPOCH, NODE, PARTITIONS, Cluster, Log
 from barnabas.fuzz.bench_broker.contexts.context import (
     Context,
     Respond,
@@ -69,6 +69,11 @@ def not_leader(cluster: Cluster, values: Values) -> dict[str, Any]:
     return partition_errors(cluster, values, NOT_LEADER)
 
 
+def not_leader_at_first(cluster: Cluster, values: Values) -> dict[str, Any]:
+    """Refuse all partitions until the leader has moved twice: a fast client asks for Metadata again, too."""
+    return not_leader(cluster, values) if cluster.epoch < EPOCH + 2 else dict(values)
+
+
 def epoch_goes_back(cluster: Cluster, values: Values) -> dict[str, Any]:
     """Refuse all partitions: the next Metadata has an older epoch, that of a broker that lags."""
     cluster.epochs = [cluster.epoch - 2, cluster.epoch + 1]
@@ -130,7 +135,7 @@ CONTEXTS: Final = (
         turns=(
             Turn(keys.METADATA, next_leader, None),
             Turn(keys.METADATA, of_version(keys.METADATA, _BEFORE_IDS), 1),
-            Turn(keys.FETCH, not_leader),
+            Turn(keys.FETCH, not_leader_at_first, None),
         ),
     ),
     Context(

@@ -12,7 +12,7 @@ from barnabas.fuzz.bench_broker.cluster import TOPIC, TOPIC_ID
 from barnabas.fuzz.bench_broker.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer, narrowed
 from barnabas.fuzz.bench_broker.planted import PlantedResponse, filled
 from barnabas.fuzz.bench_broker.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
-from barnabas.fuzz.cases.case import Case, Live, Recipe
+from barnabas.fuzz.cases.case import Case, Live, Recipe, Seed
 from barnabas.specs import keys
 from barnabas.specs.frames import Frame, decode_frame
 from barnabas.specs.registry import NAMES
@@ -253,3 +253,13 @@ def test_an_address_that_nobody_can_go_to_stays() -> None:
 def test_what_can_not_be_read_is_sent_as_it_is() -> None:
     chunk = b"\x00\x00\x00\x05\x00\x00\x00\x01\xff"
     assert filled(_case(chunk), 1, "127.0.0.1", 40123) == (chunk,)
+
+
+def test_a_malformed_request_gets_the_case_s_response_too() -> None:
+    seed = Seed(keys.METADATA, 9, "response", bytes(5), "test")
+    case = Case(0, Recipe(seed, ()), ((5).to_bytes(4, "big") + bytes(5),))
+    broker = Broker(planted=PlantedResponse(case, keys.METADATA, 9))
+    reply = broker.answer(asked(keys.METADATA, 9, {"topics": []}, 1)[4:-1])
+    assert reply is not None
+    assert reply.case
+    assert broker.replaced == b"", "no valid response is replaced"
