@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, may_wait
@@ -21,6 +21,7 @@ from barnabas.plural import plural
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
+_NULL_POINTER: Final = re.compile(r"Cannot \w+ .*\bbecause .* is null")
 _MINUS_ONE: Final = b"\xff\xff"
 """The bytes of error code -1."""
 
@@ -79,17 +80,29 @@ def server_error(observation: Observation) -> Iterator[Verdict]:
         if exchange.reply is None or not exchange.has_layout or _MINUS_ONE not in exchange.reply:
             continue
         try:
-            paths = sorted(set(unknown_error_paths(response_body_of(exchange))))
+            body = response_body_of(exchange)
         except Malformed:
             continue
+        paths = sorted(set(unknown_error_paths(body)))
         name = NAMES[exchange.head.key]
-        signature = _logged(observation)
+        signature = _logged(observation) or _null_pointer(body.get("error_message"))
         for path in paths:
             yield Verdict(
                 "server_error",
                 f"{name} v{exchange.head.version} was answered with UNKNOWN_SERVER_ERROR at {path}",
                 (name, path, *signature),
             )
+
+
+def _null_pointer(message: Any) -> tuple[str, ...]:
+    """Return the message of a NullPointerException, which names the code (JEP 358); () for other messages.
+
+    >>> _null_pointer('Cannot invoke "A.b()" because "<local4>" is null'), _null_pointer("no such topic")
+    (('Cannot invoke "A.b()" because "<localN>" is null',), ())
+    """
+    if not isinstance(message, str) or not _NULL_POINTER.fullmatch(message):
+        return ()
+    return (re.sub(r"\d+", "N", message),)
 
 
 def unanswered(observation: Observation) -> Iterator[Verdict]:
