@@ -172,8 +172,10 @@ class Broker:
 
     def _in_turn(self, key: int, values: dict[str, Any]) -> dict[str, Any]:
         """Return the values of a response as the context changes them."""
+        is_pending = self.planted is not None and not self.planted.served
         for turn in self.context.turns:
-            if turn.key == key and turn.ordinal in (None, self._answered[key]):
+            is_due = turn.key == key and turn.ordinal in (None, self._answered[key])
+            if is_due and (is_pending or not turn.until_case):
                 values = turn.respond(self.cluster, values)
         self._answered[key] += 1
         return values

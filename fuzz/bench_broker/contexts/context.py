@@ -23,11 +23,13 @@ class Turn(NamedTuple):
         key: The API key.
         respond: Returns the response instead of the valid one.
         ordinal: The request, from 0; None for each of them.
+        until_case: It ends with the case: a client without what it needs goes on to request the case's API.
     """
 
     key: int
     respond: Respond
     ordinal: int | None = 0
+    until_case: bool = False
 
 
 class Context(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from barnabas.fuzz.bench_broker.cluster import EPOCH, NODE, PARTITIONS, Cluster, Log
+from barnabas.fuzz.bench_broker.cluster import NODE, PARTITIONS, Cluster, Log
 from barnabas.fuzz.bench_broker.contexts.context import (
     Context,
     Respond,
@@ -27,7 +27,7 @@ def leader_moves(cluster: Cluster, values: Values) -> dict[str, Any]:
     """Refuse all partitions: another node leads them, in the next epoch."""
     cluster.leader = NEXT_NODE
     cluster.epochs = [cluster.epoch + 1]
-    return partition_errors(cluster, values, NOT_LEADER)
+    return not_leader(cluster, values)
 
 
 def leader_named(cluster: Cluster, values: Values) -> dict[str, Any]:
@@ -69,15 +69,10 @@ def not_leader(cluster: Cluster, values: Values) -> dict[str, Any]:
     return partition_errors(cluster, values, NOT_LEADER)
 
 
-def not_leader_at_first(cluster: Cluster, values: Values) -> dict[str, Any]:
-    """Refuse all partitions until the leader has moved twice: a fast client asks for Metadata again, too."""
-    return not_leader(cluster, values) if cluster.epoch < EPOCH + 2 else dict(values)
-
-
 def epoch_goes_back(cluster: Cluster, values: Values) -> dict[str, Any]:
     """Refuse all partitions: the next Metadata has an older epoch, that of a broker that lags."""
     cluster.epochs = [cluster.epoch - 2, cluster.epoch + 1]
-    return partition_errors(cluster, values, NOT_LEADER)
+    return not_leader(cluster, values)
 
 
 def coordinator_moves(cluster: Cluster, values: Values) -> dict[str, Any]:
@@ -101,11 +96,14 @@ _GROUP: Final = {keys.FIND_COORDINATOR: 0, keys.JOIN_GROUP: 0, keys.SYNC_GROUP: 
 _BEFORE_IDS: Final = 9
 """The newest version of Metadata without ids of topics."""
 
-_REFUSED: Final = tuple(Turn(keys.FETCH, not_leader, ordinal) for ordinal in range(3))
-"""Refusals after each of which a client asks for Metadata."""
+_LOST: Final = Turn(keys.FETCH, not_leader, None, until_case=True)
+"""Refusals after which a client asks for Metadata: a fast one may else have read everything before."""
+
+_REFUSED: Final = (*(Turn(keys.FETCH, not_leader, ordinal) for ordinal in range(3)), _LOST)
+"""At least three refusals."""
 
 CONTEXTS: Final = (
-    Context("leader-moves", _READING, "consume", turns=(Turn(keys.FETCH, leader_moves),)),
+    Context("leader-moves", _READING, "consume", turns=(Turn(keys.FETCH, leader_moves), _LOST)),
     Context(
         "leader-moves-named", {keys.FETCH: 16}, "consume", turns=(Turn(keys.FETCH, leader_named),)
     ),
@@ -113,14 +111,14 @@ CONTEXTS: Final = (
         "leader-moves-produce",
         {keys.METADATA: 0, keys.PRODUCE: 0},
         "produce",
-        turns=(Turn(keys.PRODUCE, leader_moves),),
+        turns=(Turn(keys.PRODUCE, leader_moves), _LOST._replace(key=keys.PRODUCE)),
     ),
     Context(
         "epoch-back",
         {keys.METADATA: 7, keys.FETCH: 9},
         "consume",
         arrange=_later_epoch,
-        turns=(Turn(keys.FETCH, epoch_goes_back),),
+        turns=(Turn(keys.FETCH, epoch_goes_back), _LOST),
     ),
     Context(
         "leader-moves-on",
@@ -135,7 +133,7 @@ CONTEXTS: Final = (
         turns=(
             Turn(keys.METADATA, next_leader, None),
             Turn(keys.METADATA, of_version(keys.METADATA, _BEFORE_IDS), 1),
-            Turn(keys.FETCH, not_leader_at_first, None),
+            _LOST,
         ),
     ),
     Context(
