@@ -50,7 +50,7 @@ class _Failed:
 
 
 _Request = tuple[int, int]
-"""API key, and hash of the body."""
+"""API key, and hash of the request."""
 
 
 def backoff(settings: Backoff) -> See:
@@ -66,10 +66,10 @@ def backoff(settings: Backoff) -> See:
             begun[exchange.connection] = exchange.ts
         if exchange.key in FETCHES:
             return
-        of_body, end = REQUEST_HASH.of(exchange, context), exchange.answered
-        if of_body is None or end is None:
+        request_hash, end = REQUEST_HASH.of(exchange, context), exchange.answered
+        if request_hash is None or end is None:
             return
-        request = exchange.key, of_body
+        request = exchange.key, request_hash
         key = exchange.connection, request
         client = client_key(exchange), request
         before, since = failed.get(key), exchange.ts

@@ -1,4 +1,4 @@
-"""The cells in which two releases of a client differ."""
+"""The cells in which two clients differ, such as two releases of a library."""
 
 from __future__ import annotations
 

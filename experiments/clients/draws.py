@@ -1,8 +1,7 @@
 """The traffic of a workload, drawn from a seed, and the smallest with which it fails.
 
-A `Draw` has the features of the traffic. `plain` has none: one record a send (in transactions
-five), each with a key. `traffic.py`
-spells a draw out.
+A `Draw` has the features of the traffic. `plain` has none: one record a send (in transactions five), each
+with a key. `traffic.py` makes the records of a draw.
 """
 
 from __future__ import annotations

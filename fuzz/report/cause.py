@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.database.finding import Finding
+from barnabas.fuzz.database.finding import HUNG, Finding
 from barnabas.fuzz.observations.case_labels import NO_STACK, recipe_labels
 from barnabas.fuzz.observations.hangs import hang_frames
 from barnabas.fuzz.observations.helper_frames import is_helper, is_language, own_frame
@@ -45,7 +45,7 @@ ERROR_AT: Final = {
 }
 """The part of a behaviour that is the error, for oracles without frames; else it is the first."""
 
-PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
+PLACELESS: Final = frozenset((HUNG, "client-memory", "hung", "amplified"))
 """Oracles whose behaviours only name fields and mutators."""
 
 READING: Final = "an error of reading"
@@ -215,7 +215,7 @@ def observed_cause(
 ) -> Cause:
     """Return the cause of a behaviour; that of a hang has the frame in which the client was seen."""
     root_cause = cause(oracle, behaviour, message_of(recipe))
-    if oracle != "client-hung":
+    if oracle != HUNG:
         return root_cause
     return _hanging(root_cause, behaviour, own_frame(_hang_frames(observation)))
 
@@ -293,7 +293,7 @@ def _loops(findings: Iterable[Finding]) -> dict[str, str]:
     """
     stacks: dict[str, list[str]] = {}
     for finding in findings:
-        if finding.oracle == "client-hung" and COMPUTING in finding.behaviour:
+        if finding.oracle == HUNG and COMPUTING in finding.behaviour:
             frames = _hang_frames(finding.observation)
             stacks[finding.name] = [frame for frame in frames if not is_helper(frame)][:LOOP]
     loops: dict[str, str] = {}
@@ -324,7 +324,7 @@ def _join_symptoms(by_cause: dict[Cause, list[Finding]]) -> None:
 
 def _symptom_of_hang(finding: Finding) -> tuple[str, ...]:
     """Return the field on which a client computes, or the API for which it waits; () for other findings."""
-    if finding.oracle != "client-hung":
+    if finding.oracle != HUNG:
         return ()
     if COMPUTING in finding.behaviour:
         return recipe_labels(finding.recipe)[2:]

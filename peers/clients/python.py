@@ -61,12 +61,12 @@ def python_program(package: str, name: str, version: str, *, counted: bool = Fal
     """
     python = _venv(package, version, counted)
     if not counted:
-        environment = _with_native_stacks() if package in NATIVE else {}
+        environment = native_stacks_environment() if package in NATIVE else {}
         return program(python, name)._replace(environment=environment, forks=True)
     return program(python, name, (str(_COUNTING), COUNTED_PACKAGES[package]))
 
 
-def _with_native_stacks() -> Mapping[str, str]:
+def native_stacks_environment() -> Mapping[str, str]:
     """Return an environment in which a process prints its native stack when it crashes.
 
     It is empty without a C compiler, and on other systems than Linux.

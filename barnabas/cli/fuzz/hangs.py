@@ -54,6 +54,8 @@ def confirm_hangs(
     progress.note(f"running {plural(len(pending), 'case')} that hung again, with no other session")
     for _ in range(ATTEMPTS):
         cases = list(_cases(pending.values()))
+        if not cases:
+            return
         for observation in run(cases):
             finding = pending.get(observation.case.number)
             verdicts = judge(observation, oracles)

@@ -12,7 +12,7 @@ import pytest
 
 from barnabas.fuzz.observations.crashes import HEAP, find_crash
 from barnabas.fuzz.targets.clients.native_frames import with_names
-from barnabas.peers.clients.python import _with_native_stacks
+from barnabas.peers.clients.python import native_stacks_environment
 from tests.waiting import SOON
 
 SOURCE = r"""
@@ -60,7 +60,7 @@ def test_a_crash_in_c_ends_the_process_with_its_native_stack(
     subprocess.run(line, input=SOURCE, text=True, check=True)
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(library), lock, str(twice_freed)],
-        env={**os.environ, **_with_native_stacks(), "MALLOC_ARENA_MAX": "1"},
+        env={**os.environ, **native_stacks_environment(), "MALLOC_ARENA_MAX": "1"},
         capture_output=True,
         text=True,
         timeout=SOON,
