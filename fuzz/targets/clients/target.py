@@ -230,6 +230,7 @@ class ClientTarget:
 
         Their alarms need no confirmation. If the iterator is closed, the cases in flight end at once.
         """
+        self._asks.know()  # here, since threads would run the survey at once
         self._left.clear()
         with ThreadPoolExecutor(ONE_BY_ONE) as threads:
             try:

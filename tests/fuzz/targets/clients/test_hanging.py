@@ -184,3 +184,19 @@ def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
         assert target.again == 0
     assert facts(seen)["confirmed"]
     assert len(list(CLIENT_HUNG.judge(seen))) == 1
+
+
+def test_cases_run_one_by_one_with_their_alarms_confirmed() -> None:
+    with own_target() as target:
+        died, fine = target.one_by_one(cases_of(b"die", b"fine"))
+    assert died.death is not None
+    assert facts(died)["confirmed"]
+    assert fine.death is None
+    assert "confirmed" not in facts(fine)
+
+
+def test_a_closed_run_one_by_one_does_not_wait_for_hanging_cases() -> None:
+    with own_target(limits=Limits(hung_s=3600.0)) as target:
+        observations = target.one_by_one(cases_of(b"fine", b"hang"))
+        assert facts(next(observations))["served"]
+        observations.close()
