@@ -1,56 +1,49 @@
 //! The workload of rdkafka that reads, processes and writes, exactly once.
 
-use crate::producing::{again, send, transaction, transactional};
-use crate::reading::{ends, read, subscribed, told, Member};
-use crate::work::{Done, Missing, Planned, Reader, Work};
+use crate::members::{Member, PendingRecords};
+use crate::producing::{retry, send, transaction, transactional};
+use crate::reading::{end_offsets, partition_list, read, report_committed, rewind, subscribed};
+use crate::work::{Done, PlannedRecord, Work};
 use rdkafka::consumer::Consumer;
 use rdkafka::producer::Producer;
-use rdkafka::topic_partition_list::Offset;
 use std::sync::Arc;
 
 /// Copy records to another topic, each in the transaction that commits its offset.
 pub fn read_process_write(work: &Arc<Work>) -> Done {
-    let (missing, reader) = (Missing::new(work, true), Reader::new(work, "reader", true, "read_committed"));
-    let producer = transactional(work)?;
-    let consumer = subscribed(work, &reader, &[("isolation.level", "read_committed")])?;
-    let mut number = 0;
-    while missing.goes_on()? {
-        let found = read(&consumer, &reader)?;
-        if found.is_empty() {
+    let pending = PendingRecords::new(work, true);
+    pending.run_members(|member| copy(work, &pending, member))
+}
+
+fn copy(work: &Arc<Work>, pending: &PendingRecords, member: &Member) -> Done {
+    let producer = transactional(work, &member.suffix)?;
+    let consumer = subscribed(work, member, "read_committed")?;
+    let (mut number, mut received) = (0, 0);
+    while pending.unfinished()? && !member.leaves_after(received) {
+        let records = read(&consumer)?;
+        if records.is_empty() {
             continue;
         }
         number += 1;
-        let name = number.to_string();
+        let name = format!("{number}{}", member.suffix);
+        let offsets = end_offsets(&records);
         let fill = || {
-            for one in &found {
-                send(work, &producer, &Planned::copy(&one.id, &work.output), Some(&name))?;
+            for record in &records {
+                send(work, &producer, &PlannedRecord::copy(&record.id, &work.output), Some(&name))?;
             }
-            let about = consumer.group_metadata().expect("it is in a group");
-            let places = ends(&found)?;
-            again(work, || producer.send_offsets_to_transaction(&places, &about, work.patience))?;
+            let group = consumer.group_metadata().expect("the consumer is in a group");
+            let list = partition_list(&offsets)?;
+            retry(work, || producer.send_offsets_to_transaction(&list, &group, work.patience))?;
             Ok(true)
         };
         if transaction(work, &producer, &name, fill)? {
-            told(work, &found)?;
-            for one in &found {
-                missing.found(&one.id);
+            received += records.len();
+            report_committed(work, &offsets);
+            for record in &records {
+                pending.received(&record.id);
             }
         } else {
-            rewind(work, &consumer, &reader)?;
+            rewind(work, &consumer)?;
         }
-    }
-    Ok(())
-}
-
-/// Read again from what the group has committed.
-fn rewind(work: &Work, consumer: &Member, reader: &Reader) -> Done {
-    for place in consumer.committed(work.patience)?.elements() {
-        let offset = match place.offset() {
-            Offset::Invalid => Offset::Beginning,
-            committed => committed,
-        };
-        consumer.seek(place.topic(), place.partition(), offset, work.patience)?;
-        reader.got(place.topic(), place.partition());
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! The client program in Rust, as programs/lines.py says it: it runs workloads, and sessions of the fuzzer.
+//! The client program in Rust: runs workloads and sessions of the fuzzer. programs/lines.py describes its lines.
 
 mod administering;
 mod copying;
+mod members;
 mod producing;
 mod reading;
 mod sessions;
@@ -23,48 +24,46 @@ fn run(name: &str, work: &Arc<Work>) -> Done {
         "compressed" => producing::compressed(work),
         "transact" => producing::transact(work),
         "assign" => reading::assign(work),
-        "group" => reading::group(work),
-        "cooperative" => reading::cooperative(work),
-        "consumer-protocol" => reading::consumer_protocol(work),
+        "group" | "cooperative" | "consumer-protocol" | "static" | "pattern" | "rack" => reading::group(work),
         "read-process-write" => copying::read_process_write(work),
         "admin" => administering::admin(work),
         _ => Err(Problem::NotOffered),
     }
 }
 
-fn told(problem: &Problem) -> Value {
+fn describe(problem: &Problem) -> Value {
     let class = problem.class();
     json!({"class": class, "bases": [class], "message": problem.to_string(), "frames": [], "where": "call"})
 }
 
 fn main() {
     let running: Arc<Mutex<HashMap<i64, Arc<AtomicBool>>>> = Arc::default();
-    work::say(&json!({"ready": true}));
+    work::print_line(&json!({"ready": true}));
     for line in std::io::stdin().lock().lines() {
-        let asked: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let number = asked["number"].as_i64().unwrap_or(-1);
-        if asked["over"].as_bool().unwrap_or(false) {
+        let task: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let number = task["number"].as_i64().unwrap_or(-1);
+        if task["over"].as_bool().unwrap_or(false) {
             if let Some(over) = running.lock().unwrap().get(&number) {
                 over.store(true, SeqCst);
             }
             continue;
         }
-        if asked["work"].is_null() {
-            let session = Session::new(&asked);
+        if task["work"].is_null() {
+            let session = Session::new(&task);
             running.lock().unwrap().insert(number, session.over.clone());
             let running = running.clone();
             thread::spawn(move || {
-                let ended = session.run(asked["run"].as_str().unwrap_or(""));
+                let ended = session.run(task["run"].as_str().unwrap_or(""));
                 running.lock().unwrap().remove(&number);
-                work::say(&ended);
+                work::print_line(&ended);
             });
             continue;
         }
-        let result = match Work::new(&asked) {
-            Some(work) => run(asked["run"].as_str().unwrap_or(""), &Arc::new(work)),
+        let result = match Work::new(&task) {
+            Some(work) => run(task["run"].as_str().unwrap_or(""), &Arc::new(work)),
             None => Err(Problem::NotOffered),
         };
-        let raised = result.err().map(|problem| told(&problem));
-        work::say(&json!({"number": asked["number"], "records": 0, "raised": raised}));
+        let raised = result.err().map(|problem| describe(&problem));
+        work::print_line(&json!({"number": task["number"], "records": 0, "raised": raised}));
     }
 }

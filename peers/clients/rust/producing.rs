@@ -1,6 +1,6 @@
-//! Workloads of rdkafka: those that write.
+//! Workloads of rdkafka's producers.
 
-use crate::work::{Done, Planned, Problem, Work, ATTEMPTS};
+use crate::work::{Done, PlannedRecord, Problem, Work, ATTEMPTS};
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
 use rdkafka::message::{Header, Message, OwnedHeaders};
@@ -12,10 +12,21 @@ use std::time::{Duration, Instant};
 
 pub type Sender = BaseProducer<Deliveries>;
 
-/// Tells what is acknowledged, and keeps what failed.
+/// A record's id and topic.
+type Record = Box<(String, String)>;
+
+/// Reports the deliveries of a producer, and keeps its errors.
 pub struct Deliveries {
     work: Arc<Work>,
-    failed: Mutex<Vec<KafkaError>>,
+    producer: String,
+    errors: Mutex<Vec<KafkaError>>,
+}
+
+impl Deliveries {
+    /// The first error of a record.
+    fn check(&self) -> Done {
+        self.errors.lock().unwrap().first().map_or(Ok(()), |error| Err(error.clone().into()))
+    }
 }
 
 impl ClientContext for Deliveries {
@@ -25,36 +36,41 @@ impl ClientContext for Deliveries {
 }
 
 impl ProducerContext for Deliveries {
-    /// The record's id.
-    type DeliveryOpaque = Box<String>;
+    type DeliveryOpaque = Record;
 
-    fn delivery(&self, result: &DeliveryResult<'_>, id: Box<String>) {
+    fn delivery(&self, result: &DeliveryResult<'_>, record: Record) {
+        let (id, topic) = *record;
         match result {
-            Ok(one) => self.work.acknowledged(&id, one.topic(), one.partition(), one.offset()),
-            Err((error, _)) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PurgeQueue) => (),
-            Err((error, _)) => self.failed.lock().unwrap().push(error.clone()),
+            Ok(message) => self.work.acknowledged(&id, message.topic(), message.partition(), message.offset()),
+            Err((error, _)) => {
+                self.work.error(&id, &topic, error);
+                // an aborted transaction and the end of a producer purge records
+                if !matches!(error.rdkafka_error_code(), Some(RDKafkaErrorCode::PurgeQueue | RDKafkaErrorCode::PurgeInflight)) {
+                    self.errors.lock().unwrap().push(error.clone());
+                }
+            }
         }
     }
 }
 
 /// The value of a record.
-pub fn text(one: &impl Message) -> String {
-    String::from_utf8_lossy(one.payload().unwrap_or_default()).into_owned()
+pub fn text(message: &impl Message) -> String {
+    String::from_utf8_lossy(message.payload().unwrap_or_default()).into_owned()
 }
 
-/// What a client of that id is configured with first.
+/// The settings of any client, with its client id.
 pub fn settings(work: &Work, id: &str) -> ClientConfig {
     let mut settings = ClientConfig::new();
     settings.set("bootstrap.servers", &work.bootstrap).set("client.id", id);
     if !work.broker.is_empty() {
-        // one that does not say which versions it knows
+        // brokers before 0.10 have no ApiVersions
         settings.set("api.version.request", "false").set("broker.version.fallback", &work.broker);
     }
     settings
 }
 
-fn producer(work: &Arc<Work>, own: &[(&str, &str)]) -> Result<Sender, Problem> {
-    let mut settings = settings(work, "producer");
+fn producer(work: &Arc<Work>, name: &str, own: &[(&str, &str)]) -> Result<Sender, Problem> {
+    let mut settings = settings(work, name);
     for (name, value) in &work.settings {
         if name != "compression.type" || CODECS.contains(&value.as_str()) {
             settings.set(name, value);
@@ -63,69 +79,82 @@ fn producer(work: &Arc<Work>, own: &[(&str, &str)]) -> Result<Sender, Problem> {
     for (name, value) in own {
         settings.set(*name, *value);
     }
-    Ok(settings.create_with_context(Deliveries { work: work.clone(), failed: Mutex::default() })?)
+    Ok(settings.create_with_context(Deliveries { work: work.clone(), producer: name.to_string(), errors: Mutex::default() })?)
 }
 
-/// A producer whose transactions can begin.
-pub fn transactional(work: &Arc<Work>) -> Result<Sender, Problem> {
-    let one = producer(work, &[("transactional.id", &work.group)])?;
-    again(work, || one.init_transactions(work.patience))?;
-    Ok(one)
+/// A producer whose transactions can begin. suffix: of its name and its transactional.id.
+pub fn transactional(work: &Arc<Work>, suffix: &str) -> Result<Sender, Problem> {
+    let sender = producer(work, &format!("producer{suffix}"), &[("transactional.id", &format!("{}{suffix}", work.group))])?;
+    retry(work, || sender.init_transactions(work.patience))?;
+    Ok(sender)
 }
 
-/// Hand a record to it.
-pub fn send(work: &Work, producer: &Sender, one: &Planned, transaction: Option<&str>) -> Done {
-    work.sent(&one.id, transaction, &one.topic);
-    let mut record = BaseRecord::with_opaque_to(&one.topic, Box::new(one.id.clone()));
-    record.key = one.key.as_ref();
-    record.payload = one.value.as_ref();
-    record.partition = one.partition;
-    record.timestamp = one.timestamp;
-    if !one.headers.is_empty() {
+/// Hand a record to a producer.
+pub fn send(work: &Work, producer: &Sender, planned: &PlannedRecord, transaction: Option<&str>) -> Done {
+    work.sent(&planned.id, &planned.topic, &producer.context().producer, transaction);
+    let mut record = BaseRecord::with_opaque_to(&planned.topic, Box::new((planned.id.clone(), planned.topic.clone())));
+    record.key = planned.key.as_ref();
+    record.payload = planned.value.as_ref();
+    record.partition = planned.partition;
+    record.timestamp = planned.timestamp;
+    if !planned.headers.is_empty() {
         let add = |all: OwnedHeaders, (key, value): &(String, String)| all.insert(Header { key, value: Some(value) });
-        record.headers = Some(one.headers.iter().fold(OwnedHeaders::new(), add));
+        record.headers = Some(planned.headers.iter().fold(OwnedHeaders::new(), add));
     }
-    producer.send(record).map_err(|(error, _)| error)?;
+    if let Err((error, _)) = producer.send(record) {
+        work.error(&planned.id, &planned.topic, &error);
+        return Err(error.into());
+    }
     producer.poll(Duration::ZERO);
     Ok(())
 }
 
 /// Send records.
 pub fn produce(work: &Arc<Work>) -> Done {
-    send_all(work, work.rounds_of(0, 1), &[])
+    send_and_end(work, &[])
 }
 
-/// The same, each written once.
+/// Send records with an idempotent producer.
 pub fn idempotent(work: &Arc<Work>) -> Done {
-    send_all(work, work.rounds_of(0, 1), &[("enable.idempotence", "true")])
+    send_and_end(work, &[("enable.idempotence", "true")])
 }
 
-/// Those that it has without other libraries.
+/// Send records, and end the last round by awaiting or flushing them, or by closing the producer.
+fn send_and_end(work: &Arc<Work>, own: &[(&str, &str)]) -> Done {
+    let producer = producer(work, "producer", own)?;
+    let deliveries = producer.context().clone();
+    for (number, sends) in work.rounds.iter().enumerate() {
+        send_round(work, &producer, sends, None)?;
+        if number + 1 < work.rounds.len() || work.ending == "await" {
+            settle(work, &producer)?;
+        }
+    }
+    let flushed = if work.ending == "flush" { producer.flush(work.patience) } else { Ok(()) };
+    drop(producer); // fails the records that have no outcome yet
+    deliveries.check().and(flushed.map_err(Problem::from))
+}
+
+/// Compressions that rdkafka has without other libraries.
 const CODECS: [&str; 3] = ["none", "snappy", "lz4"];
 
-/// The same with each compression, by a producer of its own.
+/// Send records with each compression, by a producer for each.
 pub fn compressed(work: &Arc<Work>) -> Done {
-    let codecs: Vec<&str> = CODECS.into_iter().filter(|one| work.codecs.iter().any(|known| known == one)).collect();
-    for (at, codec) in codecs.iter().enumerate() {
-        send_all(work, work.rounds_of(at, codecs.len()), &[("compression.type", codec)])?;
+    let codecs: Vec<&str> = CODECS.into_iter().filter(|codec| work.codecs.iter().any(|known| known == codec)).collect();
+    for (number, codec) in codecs.iter().enumerate() {
+        let producer = producer(work, "producer", &[("compression.type", codec)])?;
+        for sends in work.rounds.iter().skip(number).step_by(codecs.len()) {
+            send_round(work, &producer, sends, None)?;
+            settle(work, &producer)?;
+        }
     }
     Ok(())
 }
 
-fn send_all<'a>(work: &Arc<Work>, rounds: impl Iterator<Item = &'a Vec<Vec<Planned>>>, own: &[(&str, &str)]) -> Done {
-    let producer = producer(work, own)?;
-    for sends in rounds {
-        hand(work, &producer, sends, None)?;
-        settle(work, &producer)?;
-    }
-    Ok(())
-}
-
-/// Hand the records of a round to it.
-fn hand(work: &Work, producer: &Sender, sends: &[Vec<Planned>], transaction: Option<&str>) -> Done {
+/// Hand the records of a round to a producer.
+fn send_round(work: &Work, producer: &Sender, sends: &[Vec<PlannedRecord>], transaction: Option<&str>) -> Done {
     for records in sends {
-        for one in records {
-            send(work, producer, one, transaction)?;
+        for record in records {
+            send(work, producer, record, transaction)?;
         }
         thread::sleep(work.pause);
     }
@@ -135,23 +164,21 @@ fn hand(work: &Work, producer: &Sender, sends: &[Vec<Planned>], transaction: Opt
 /// Wait until all records are acknowledged.
 fn settle(work: &Work, producer: &Sender) -> Done {
     let flushed = producer.flush(work.patience);
-    if let Some(error) = producer.context().failed.lock().unwrap().first() {
-        return Err(error.clone().into());
-    }
+    producer.context().check()?;
     match producer.in_flight_count() {
         0 => Ok(flushed?),
-        left => Err(Problem::GaveUp(format!("{left} records are neither acknowledged nor failed"))),
+        count => Err(Problem::GaveUp(format!("{count} records are neither acknowledged nor failed"))),
     }
 }
 
-/// Send records in transactions, each third aborted; one that can be is tried again.
+/// Send records in transactions and abort each third; a failed transaction is repeated.
 pub fn transact(work: &Arc<Work>) -> Done {
-    let producer = transactional(work)?;
+    let producer = transactional(work, "")?;
     'next: for (number, sends) in work.rounds.iter().enumerate() {
         for attempt in 0..ATTEMPTS {
             let name = format!("{number}.{attempt}");
             let fill = || {
-                hand(work, &producer, sends, Some(&name))?;
+                send_round(work, &producer, sends, Some(&name))?;
                 Ok(number % 3 != 2)
             };
             if transaction(work, &producer, &name, fill)? {
@@ -163,11 +190,11 @@ pub fn transact(work: &Arc<Work>) -> Done {
     Ok(())
 }
 
-/// Have `fill` do what is to be in a transaction; it says whether to commit it. False: it had to be aborted, and may be tried again.
+/// Run a transaction. fill: sends its records, and returns whether to commit it. False: it had to be aborted, and may be repeated.
 pub fn transaction(work: &Work, producer: &Sender, name: &str, fill: impl Fn() -> Result<bool, Problem>) -> Result<bool, Problem> {
     let end = || {
         if fill()? {
-            again(work, || producer.commit_transaction(work.patience))?;
+            retry(work, || producer.commit_transaction(work.patience))?;
             work.ended(name, "committed");
         } else {
             let _ = producer.flush(work.patience);
@@ -179,7 +206,7 @@ pub fn transaction(work: &Work, producer: &Sender, name: &str, fill: impl Fn() -
     let ended = end();
     let failed = match &ended {
         Err(Problem::Kafka(KafkaError::Transaction(error))) => error.txn_requires_abort(),
-        Err(Problem::Kafka(KafkaError::MessageProduction(_))) => true, // none is taken in a transaction that has failed
+        Err(Problem::Kafka(KafkaError::MessageProduction(_))) => true, // a failed transaction takes no records
         _ => false,
     };
     if failed {
@@ -190,13 +217,13 @@ pub fn transaction(work: &Work, producer: &Sender, name: &str, fill: impl Fn() -
 }
 
 fn abort(work: &Work, producer: &Sender, name: &str) -> Done {
-    again(work, || producer.abort_transaction(work.patience))?;
+    retry(work, || producer.abort_transaction(work.patience))?;
     work.ended(name, "aborted");
     Ok(())
 }
 
-/// Until it succeeds, or fails with what librdkafka calls no use to repeat.
-pub fn again(work: &Work, run: impl Fn() -> KafkaResult<()>) -> KafkaResult<()> {
+/// Repeat a call until it succeeds, or fails with an error that librdkafka does not call retriable.
+pub fn retry(work: &Work, run: impl Fn() -> KafkaResult<()>) -> KafkaResult<()> {
     let until = Instant::now() + work.patience;
     loop {
         match run() {

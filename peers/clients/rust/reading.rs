@@ -1,150 +1,235 @@
-//! Workloads of rdkafka: those that read.
+//! Workloads of rdkafka's consumers.
 
+use crate::members::{Member, PendingRecords};
 use crate::producing::{settings, text};
-use crate::work::{Done, Missing, Problem, Reader, Work, AT_ONCE};
+use crate::work::{Done, Problem, Reader, Work, AT_ONCE};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Rebalance};
-use rdkafka::error::KafkaError;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::Message;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::ClientContext;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 use std::time::Duration;
 
-pub type Member = BaseConsumer<Assigned>;
+pub type GroupConsumer = BaseConsumer<Assignment>;
 
-/// Tells what is assigned.
-pub struct Assigned(Reader);
+/// Offsets by topic and partition.
+pub type Offsets = BTreeMap<(String, i32), i64>;
 
-impl ClientContext for Assigned {
+/// Reports a consumer's assignments, and forgets uncommitted offsets of revoked partitions.
+pub struct Assignment {
+    reader: Reader,
+    uncommitted: Mutex<Offsets>,
+}
+
+impl Assignment {
+    fn uncommitted(&self) -> MutexGuard<'_, Offsets> {
+        self.uncommitted.lock().unwrap()
+    }
+}
+
+impl ClientContext for Assignment {
     fn log(&self, _: RDKafkaLogLevel, facility: &str, line: &str) {
         eprintln!("{facility} {line}");
     }
 }
 
-impl ConsumerContext for Assigned {
+impl ConsumerContext for Assignment {
     fn pre_rebalance(&self, _: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
-        if let Rebalance::Assign(places) = rebalance {
-            for place in places.elements() {
-                self.0.got(place.topic(), place.partition());
+        match rebalance {
+            Rebalance::Assign(partitions) => {
+                for partition in partitions.elements() {
+                    self.reader.assigned(partition.topic(), partition.partition());
+                }
             }
+            Rebalance::Revoke(partitions) => {
+                for partition in partitions.elements() {
+                    self.uncommitted().remove(&(partition.topic().to_string(), partition.partition()));
+                }
+            }
+            Rebalance::Error(_) => (),
         }
     }
 }
 
 /// A record that was read.
-pub struct Found {
+pub struct Record {
     pub topic: String,
     pub partition: i32,
     pub offset: i64,
     pub id: String,
 }
 
-/// Read all records of partitions that it chose itself.
+/// Read all records of assigned partitions, without a group.
 pub fn assign(work: &Arc<Work>) -> Done {
-    let (missing, reader) = (Missing::new(work, false), Reader::new(work, "reader", false, "read_uncommitted"));
-    let consumer = consumer(work, &reader, &[])?;
-    let mut places = TopicPartitionList::new();
-    for partition in 0..work.partitions {
-        places.add_partition_offset(&work.topic, partition, Offset::Beginning)?;
-        reader.got(&work.topic, partition);
+    let (pending, reader) = (PendingRecords::new(work, false), Reader::new(work, "reader", false, "read_uncommitted"));
+    let mut partitions = TopicPartitionList::new();
+    for topic in &work.topics {
+        for partition in 0..work.partitions {
+            partitions.add_partition_offset(topic, partition, Offset::Beginning)?;
+            reader.assigned(topic, partition);
+        }
     }
-    consumer.assign(&places)?;
-    while missing.goes_on()? {
-        for one in read(&consumer, &reader)? {
-            missing.found(&one.id);
+    let consumer = consumer(work, reader, &[])?;
+    consumer.assign(&partitions)?;
+    while pending.unfinished()? {
+        for record in read(&consumer)? {
+            pending.received(&record.id);
         }
     }
     Ok(())
 }
 
-/// Read all records in a group, committing what was read.
+/// Read and commit all records by the members of a group.
 pub fn group(work: &Arc<Work>) -> Done {
-    member(work, &Missing::new(work, true), "reader", &[])
+    let pending = PendingRecords::new(work, true);
+    pending.run_members(|member| read_and_commit(work, &pending, member))
 }
 
-/// The same by two members, who keep what stays theirs in a rebalance.
-pub fn cooperative(work: &Arc<Work>) -> Done {
-    two_members(work, &[("partition.assignment.strategy", "cooperative-sticky")])
-}
+/// After this many polls with records each: pauses, and one return to the committed offsets.
+const POLLS: usize = 3;
+/// Polls while partitions are paused.
+const PAUSED_POLLS: usize = 2;
 
-/// The same in a group of the protocol of KIP-848.
-pub fn consumer_protocol(work: &Arc<Work>) -> Done {
-    two_members(work, &[("group.protocol", "consumer")])
-}
-
-fn two_members(work: &Arc<Work>, own: &[(&str, &str)]) -> Done {
-    let missing = Missing::new(work, true);
-    missing.by_two(|name| member(work, &missing, name, own))
-}
-
-fn member(work: &Work, missing: &Missing, name: &str, own: &[(&str, &str)]) -> Done {
-    let reader = Reader::new(work, name, true, "read_uncommitted");
-    let isolation = [&[("isolation.level", "read_uncommitted")], own].concat();
-    let consumer = subscribed(work, &reader, &isolation)?;
-    while missing.goes_on()? {
-        let found = read(&consumer, &reader)?;
-        for one in &found {
-            missing.found(&one.id);
+fn read_and_commit(work: &Work, pending: &PendingRecords, member: &Member) -> Done {
+    let consumer = subscribed(work, member, "read_uncommitted")?;
+    let (mut polls, mut received, mut paused) = (0, 0, 0);
+    while pending.unfinished()? && !member.leaves_after(received) {
+        let records = read(&consumer)?;
+        if !records.is_empty() {
+            polls += 1;
+            received += records.len();
+            for record in &records {
+                pending.received(&record.id);
+            }
+            consumer.context().uncommitted().extend(end_offsets(&records));
+            thread::sleep(member.working_time(polls));
+            if member.rewinds && polls == POLLS {
+                rewind(work, &consumer)?;
+            } else {
+                commit(work, &consumer, if member.partial { 1 } else { usize::MAX })?;
+            }
         }
-        if found.is_empty() || consumer.commit(&ends(&found)?, CommitMode::Sync).is_err() {
-            continue; // what was not committed may come again
+        if paused > 0 {
+            paused -= 1;
+            if paused == 0 {
+                consumer.resume(&consumer.assignment()?)?;
+            }
+        } else if member.pauses && !records.is_empty() && polls % POLLS == 0 {
+            consumer.pause(&consumer.assignment()?)?;
+            paused = PAUSED_POLLS;
         }
-        told(work, &found)?;
+    }
+    commit(work, &consumer, usize::MAX)
+}
+
+/// Commit the uncommitted offsets of the first partitions. After an error they stay uncommitted, and their records may come again.
+fn commit(work: &Work, consumer: &GroupConsumer, partitions: usize) -> Done {
+    let offsets: Offsets = consumer.context().uncommitted().clone().into_iter().take(partitions).collect();
+    if !offsets.is_empty() && consumer.commit(&partition_list(&offsets)?, CommitMode::Sync).is_ok() {
+        report_committed(work, &offsets);
+        consumer.context().uncommitted().retain(|partition, offset| offsets.get(partition) != Some(offset));
     }
     Ok(())
 }
 
-/// Say that the offsets behind these are committed.
-pub fn told(work: &Work, found: &[Found]) -> Done {
-    for place in ends(found)?.elements() {
-        work.committed(place.topic(), place.partition(), place.offset().to_raw().unwrap_or(-1));
+pub fn report_committed(work: &Work, offsets: &Offsets) {
+    for ((topic, partition), offset) in offsets {
+        work.committed(topic, *partition, *offset);
+    }
+}
+
+/// The offsets after these records.
+pub fn end_offsets(records: &[Record]) -> Offsets {
+    records.iter().map(|record| ((record.topic.clone(), record.partition), record.offset + 1)).collect()
+}
+
+pub fn partition_list(offsets: &Offsets) -> Result<TopicPartitionList, Problem> {
+    let mut partitions = TopicPartitionList::new();
+    for ((topic, partition), offset) in offsets {
+        partitions.add_partition_offset(topic, *partition, Offset::Offset(*offset))?;
+    }
+    Ok(partitions)
+}
+
+/// Seek to the committed offsets of the group.
+pub fn rewind(work: &Work, consumer: &GroupConsumer) -> Done {
+    consumer.context().uncommitted().clear();
+    for committed in consumer.committed(work.patience)?.elements() {
+        let offset = match committed.offset() {
+            Offset::Invalid => Offset::Beginning,
+            offset => offset,
+        };
+        match consumer.seek(committed.topic(), committed.partition(), offset, work.patience) {
+            // a partition that is not fetched yet begins at the committed offset
+            Err(error) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::State) => (),
+            sought => sought?,
+        }
+        consumer.context().reader.assigned(committed.topic(), committed.partition());
     }
     Ok(())
 }
 
-/// The offsets behind what came.
-pub fn ends(found: &[Found]) -> Result<TopicPartitionList, Problem> {
-    let mut places = TopicPartitionList::new();
-    for one in found {
-        if places.find_partition(&one.topic, one.partition).is_none() {
-            places.add_partition(&one.topic, one.partition);
-        }
-        places.set_partition_offset(&one.topic, one.partition, Offset::Offset(one.offset + 1))?;
+/// A consumer of a member, which has subscribed.
+pub fn subscribed(work: &Work, member: &Member, isolation: &str) -> Result<GroupConsumer, Problem> {
+    let reader = Reader::new(work, &member.name, true, isolation);
+    let consumer = consumer(work, reader, &[&[("isolation.level".to_string(), isolation.to_string())], &translated(member)[..]].concat())?;
+    match &member.pattern {
+        Some(pattern) => consumer.subscribe(&[pattern])?,
+        None => consumer.subscribe(&work.topics.iter().map(String::as_str).collect::<Vec<_>>())?,
     }
-    Ok(places)
+    Ok(consumer)
 }
 
-/// A consumer that has subscribed to the work's topic.
-pub fn subscribed(work: &Work, reader: &Reader, own: &[(&str, &str)]) -> Result<Member, Problem> {
-    let one = consumer(work, reader, own)?;
-    one.subscribe(&[&work.topic])?;
-    Ok(one)
+/// The longest interval between heartbeats, in ms: librdkafka's default.
+const HEARTBEAT: u64 = 3000;
+
+/// The settings of a member by librdkafka's names.
+fn translated(member: &Member) -> Vec<(String, String)> {
+    let classic = !member.settings.iter().any(|(name, value)| name == "group.protocol" && value == "consumer");
+    let mut settings = Vec::new();
+    for (name, value) in &member.settings {
+        let setting = |name: &str| (name.to_string(), value.clone());
+        match name.as_str() {
+            "max.poll.records" => (), // librdkafka has no such setting
+            "fetch.max.wait.ms" => settings.push(setting("fetch.wait.max.ms")),
+            "session.timeout.ms" if classic => {
+                let heartbeat = value.parse().map_or(HEARTBEAT, |session: u64| HEARTBEAT.min(session / 3));
+                settings.extend([setting(name), ("heartbeat.interval.ms".to_string(), heartbeat.to_string())]);
+            }
+            "session.timeout.ms" => (), // the brokers decide
+            _ => settings.push(setting(name)),
+        }
+    }
+    settings
 }
 
-/// One that commits by itself nothing. Not offered if it has no such setting.
-fn consumer(work: &Work, reader: &Reader, own: &[(&str, &str)]) -> Result<Member, Problem> {
+/// A consumer that commits nothing by itself. Not offered if the library lacks one of the settings.
+fn consumer(work: &Work, reader: Reader, own: &[(String, String)]) -> Result<GroupConsumer, Problem> {
     let mut settings = settings(work, &reader.name);
     settings.set("group.id", &work.group).set("auto.offset.reset", "earliest").set("enable.auto.commit", "false");
     for (name, value) in own {
-        settings.set(*name, *value);
+        settings.set(name, value);
     }
-    settings.create_with_context(Assigned(reader.clone())).map_err(|error| match error {
+    settings.create_with_context(Assignment { reader, uncommitted: Mutex::default() }).map_err(|error| match error {
         KafkaError::ClientConfig(..) => Problem::NotOffered,
         other => other.into(),
     })
 }
 
-/// What came, told. An error that is not fatal librdkafka gets over by itself.
-pub fn read(consumer: &Member, reader: &Reader) -> Result<Vec<Found>, Problem> {
-    let mut found = Vec::new();
+/// Poll once, and report each record. librdkafka recovers from errors that are not fatal by itself.
+pub fn read(consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
+    let mut records = Vec::new();
     let mut wait = Duration::from_millis(100);
-    while found.len() < AT_ONCE {
+    while records.len() < AT_ONCE {
         match consumer.poll(wait) {
-            Some(Ok(one)) => {
-                let id = text(&one);
-                reader.consumed(one.topic(), one.partition(), one.offset(), &id);
-                found.push(Found { topic: one.topic().to_string(), partition: one.partition(), offset: one.offset(), id });
+            Some(Ok(message)) => {
+                let (topic, partition, offset, id) = (message.topic(), message.partition(), message.offset(), text(&message));
+                consumer.context().reader.consumed(topic, partition, offset, &id);
+                records.push(Record { topic: topic.to_string(), partition, offset, id });
             }
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => return Err(error.into()),
             Some(Err(_)) => (),
@@ -152,5 +237,5 @@ pub fn read(consumer: &Member, reader: &Reader) -> Result<Vec<Found>, Problem> {
         }
         wait = Duration::ZERO;
     }
-    Ok(found)
+    Ok(records)
 }

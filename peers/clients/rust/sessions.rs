@@ -1,4 +1,4 @@
-//! Sessions of the fuzzer, as programs/lines.py says it. Errors are values here: they are reported as returned.
+//! Sessions of the fuzzer; programs/lines.py describes them. Errors are values here: they are reported as returned.
 
 use rdkafka::admin::{AdminClient, AdminOptions, NewPartitions, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::administering::wait;
+use crate::administering::block_on;
 
 /// The records in the bench's topic: a session that has read them is finished.
 const RECORDS: usize = 14;
@@ -85,9 +85,9 @@ fn text(data: Option<&[u8]>) -> Option<String> {
 }
 
 impl Session {
-    pub fn new(asked: &Value) -> Session {
-        let field = |name: &str| asked[name].as_str().unwrap_or_default().to_string();
-        let number = asked["number"].as_i64().unwrap_or(-1);
+    pub fn new(task: &Value) -> Session {
+        let field = |name: &str| task[name].as_str().unwrap_or_default().to_string();
+        let number = task["number"].as_i64().unwrap_or(-1);
         Session { number, bootstrap: field("bootstrap"), topic: field("topic"), over: Arc::default() }
     }
 
@@ -229,14 +229,14 @@ impl Session {
         report.check(client.inner().fetch_metadata(None, WAITING));
         report.check(client.inner().fetch_group_list(None, WAITING));
         let about = [ResourceSpecifier::Topic(&self.topic)];
-        report.check(wait(client.describe_configs(&about, &options)));
-        report.check(wait(client.create_topics(&[NewTopic::new("other", 1, TopicReplication::Fixed(1))], &options)));
-        report.check(wait(client.create_partitions(&[NewPartitions::new(&self.topic, 3)], &options)));
+        report.check(block_on(client.describe_configs(&about, &options)));
+        report.check(block_on(client.create_topics(&[NewTopic::new("other", 1, TopicReplication::Fixed(1))], &options)));
+        report.check(block_on(client.create_partitions(&[NewPartitions::new(&self.topic, 3)], &options)));
         let mut places = TopicPartitionList::new();
         places.add_partition_offset(&self.topic, 0, Offset::Offset(1))?;
-        report.check(wait(client.delete_records(&places, &options)));
-        report.check(wait(client.delete_groups(&["bench-group"], &options)));
-        report.check(wait(client.delete_topics(&["other"], &options)));
+        report.check(block_on(client.delete_records(&places, &options)));
+        report.check(block_on(client.delete_groups(&["bench-group"], &options)));
+        report.check(block_on(client.delete_topics(&["other"], &options)));
         Ok(())
     }
 }

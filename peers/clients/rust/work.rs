@@ -1,23 +1,21 @@
-//! What every workload is given: what is wanted of it, and who is told what happens, as programs/work.py has it.
+//! Parameters and reports of a workload, as in programs/work.py.
 
+use crate::members::Member;
 use rdkafka::error::KafkaError;
 use serde_json::{json, Value};
-use std::collections::HashSet;
 use std::fmt;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub type Done = Result<(), Problem>;
 
-/// What leaves a workload.
+/// An error that ends a workload.
 pub enum Problem {
     Kafka(KafkaError),
-    /// It waited longer than it is told to.
+    /// A timeout passed without a result from the client.
     GaveUp(String),
-    /// The library can't do what is asked for.
+    /// The library does not support the workload.
     NotOffered,
 }
 
@@ -35,7 +33,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Kafka(error) => error.fmt(f),
-            Problem::GaveUp(what) => f.write_str(what),
+            Problem::GaveUp(reason) => f.write_str(reason),
             Problem::NotOffered => f.write_str("this library does not offer it"),
         }
     }
@@ -47,31 +45,35 @@ impl From<KafkaError> for Problem {
     }
 }
 
-/// A line of the program.
-pub fn say(line: &Value) {
+/// Print a line of the program.
+pub fn print_line(line: &Value) {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).expect("nobody listens");
+    writeln!(out, "{line}").and_then(|()| out.flush()).expect("stdout is closed");
 }
 
 /// Records that are read before their offsets are committed.
 pub const AT_ONCE: usize = 5;
-/// At a transaction.
+/// Attempts at a transaction.
 pub const ATTEMPTS: usize = 5;
+/// Characters of an error in an event.
+const MESSAGE_CHARACTERS: usize = 200;
 /// Topics that an administrator makes, changes and deletes.
-pub const ROUNDS: usize = 5;
+pub const ADMIN_TOPICS: usize = 5;
 
 pub struct Work {
     pub bootstrap: String,
     pub topic: String,
+    /// All topics to read; the first is `topic`.
+    pub topics: Vec<String>,
     pub group: String,
     /// The topic to which read-process-write copies.
     pub output: String,
-    /// Of both topics.
+    /// Of each topic.
     pub partitions: i32,
     pub ids: Vec<String>,
     /// Compressions that the brokers know, as compression.type has them.
     pub codecs: Vec<String>,
-    /// The brokers' version, where clients have to be told; else empty.
+    /// The brokers' version, for clients that must be configured with it; else empty.
     pub broker: String,
     pub patience: Duration,
     /// Between two sends.
@@ -79,69 +81,85 @@ pub struct Work {
     /// Of a producer, by Kafka's names.
     pub settings: Vec<(String, String)>,
     /// Sends that are awaited together, or are a transaction, in order; each has records that are handed over at once.
-    pub rounds: Vec<Vec<Vec<Planned>>>,
+    pub rounds: Vec<Vec<Vec<PlannedRecord>>>,
+    /// How a producer ends its last round: await, flush or close.
+    pub ending: String,
+    /// Of the group.
+    pub members: Vec<Member>,
     leaves: Instant,
 }
 
 impl Work {
     /// None: the line has no work.
-    pub fn new(asked: &Value) -> Option<Work> {
-        let (topic, work) = (asked["topic"].as_str()?.to_string(), &asked["work"]);
+    pub fn new(task: &Value) -> Option<Work> {
+        let (topic, work) = (task["topic"].as_str()?.to_string(), &task["work"]);
         let seconds = |name: &str| Some(Duration::from_secs_f64(work[name].as_f64()?));
         Some(Work {
-            bootstrap: asked["bootstrap"].as_str()?.to_string(),
+            bootstrap: task["bootstrap"].as_str()?.to_string(),
             group: format!("{topic}-group"),
             output: format!("{topic}-out"),
             partitions: work["partitions"].as_i64()? as i32,
             ids: (0..work["records"].as_u64()?).map(|number| format!("{topic}-{number}")).collect(),
-            codecs: work["codecs"].as_array().into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_string())).collect(),
+            topics: list(&work["topics"]).map(plain).collect(),
+            codecs: list(&work["codecs"]).map(plain).collect(),
             broker: work["broker"].as_str().unwrap_or_default().to_string(),
             patience: seconds("patience")?,
             pause: seconds("pause")?,
             settings: work["settings"].as_object()?.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
-            rounds: list(&work["rounds"]).map(|sends| list(sends).map(|records| list(records).map(|one| Planned::new(one, &topic)).collect()).collect()).collect(),
+            rounds: list(&work["rounds"])
+                .map(|sends| list(sends).map(|records| list(records).map(|record| PlannedRecord::new(record, &topic)).collect()).collect())
+                .collect(),
+            ending: work["ending"].as_str().unwrap_or("await").to_string(),
+            members: Member::all(&work["members"]),
             leaves: Instant::now() + seconds("stay")?,
             topic,
         })
     }
 
-    /// The rounds of each of so many producers.
-    pub fn rounds_of(&self, number: usize, count: usize) -> impl Iterator<Item = &Vec<Vec<Planned>>> {
-        self.rounds.iter().skip(number).step_by(count)
+    /// Whether a consumer stays in its group after it has read all records.
+    pub fn stays(&self) -> bool {
+        Instant::now() < self.leaves
     }
 
-    pub fn sent(&self, id: &str, transaction: Option<&str>, topic: &str) {
-        let mut line = json!({"event": "sent", "id": id, "topic": topic});
+    /// Report that a record is handed to a producer, within whose records order is promised.
+    pub fn sent(&self, id: &str, topic: &str, producer: &str, transaction: Option<&str>) {
+        let mut line = json!({"event": "sent", "id": id, "topic": topic, "producer": producer});
         if let Some(name) = transaction {
             line["transaction"] = json!(name);
         }
-        say(&line);
+        print_line(&line);
     }
 
-    /// A negative offset is none.
+    /// Report an acknowledged record; a negative offset is none.
     pub fn acknowledged(&self, id: &str, topic: &str, partition: i32, offset: i64) {
         let mut line = json!({"event": "acknowledged", "id": id, "topic": topic, "partition": partition});
         if offset >= 0 {
             line["offset"] = json!(offset);
         }
-        say(&line);
+        print_line(&line);
+    }
+
+    /// Report an error of a record, which may be written nevertheless.
+    pub fn error(&self, id: &str, topic: &str, error: &KafkaError) {
+        let message: String = error.to_string().chars().take(MESSAGE_CHARACTERS).collect();
+        print_line(&json!({"event": "error", "id": id, "topic": topic, "message": message}));
     }
 
     pub fn ended(&self, transaction: &str, outcome: &str) {
-        say(&json!({"event": "transaction", "transaction": transaction, "outcome": outcome}));
+        print_line(&json!({"event": "transaction", "transaction": transaction, "outcome": outcome}));
     }
 
     pub fn committed(&self, topic: &str, partition: i32, offset: i64) {
         let group = &self.group;
-        say(&json!({"event": "offset_committed", "group": group, "topic": topic, "partition": partition, "offset": offset}));
+        print_line(&json!({"event": "offset_committed", "group": group, "topic": topic, "partition": partition, "offset": offset}));
     }
 
-    /// Look until it is so: what was changed is seen a little later.
-    pub fn shown(&self, what: &str, look: impl Fn() -> Result<bool, Problem>) -> Done {
+    /// Wait until a change is visible.
+    pub fn wait_until_visible(&self, change: &str, visible: impl Fn() -> Result<bool, Problem>) -> Done {
         let until = Instant::now() + self.patience;
-        while !look()? {
+        while !visible()? {
             if Instant::now() > until {
-                return Err(Problem::GaveUp(format!("{what} is not to be seen")));
+                return Err(Problem::GaveUp(format!("{change} is not to be seen")));
             }
             thread::sleep(Duration::from_millis(50));
         }
@@ -149,19 +167,20 @@ impl Work {
     }
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+/// The items of an array; none if the value is not an array.
+pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
 /// The text of a string or a number.
-fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// A record to send, as experiments/clients/draws.py plans it.
 #[derive(Clone)]
-pub struct Planned {
-    /// Its value up to the padding, or its key if it has no value.
+pub struct PlannedRecord {
+    /// The value up to the padding, or the key if there is no value.
     pub id: String,
     pub topic: String,
     pub key: Option<String>,
@@ -172,37 +191,36 @@ pub struct Planned {
     pub timestamp: Option<i64>,
 }
 
-impl Planned {
-    fn new(one: &Value, topic: &str) -> Planned {
-        let id = one["id"].as_str().unwrap_or_default().to_string();
-        let value = match one["size"].as_u64() {
+impl PlannedRecord {
+    fn new(record: &Value, topic: &str) -> PlannedRecord {
+        let id = record["id"].as_str().unwrap_or_default().to_string();
+        let value = match record["size"].as_u64() {
             None => id.clone(),
             Some(0) => String::new(),
             Some(size) => format!("{id}|{}", "x".repeat(size as usize - id.len() - 1)),
         };
-        Planned {
-            topic: one["topic"].as_str().unwrap_or(topic).to_string(),
-            key: one["key"].as_str().map(str::to_string),
-            value: if one["null"].as_bool() == Some(true) { None } else { Some(value) },
-            partition: one["partition"].as_i64().map(|number| number as i32),
-            headers: list(&one["headers"]).map(|pair| (plain(&pair[0]), plain(&pair[1]))).collect(),
-            timestamp: one["timestamp"].as_i64(),
+        PlannedRecord {
+            topic: record["topic"].as_str().unwrap_or(topic).to_string(),
+            key: record["key"].as_str().map(str::to_string),
+            value: if record["null"].as_bool() == Some(true) { None } else { Some(value) },
+            partition: record["partition"].as_i64().map(|number| number as i32),
+            headers: list(&record["headers"]).map(|pair| (plain(&pair[0]), plain(&pair[1]))).collect(),
+            timestamp: record["timestamp"].as_i64(),
             id,
         }
     }
 
     /// A copy of a record with that value.
-    pub fn copy(id: &str, topic: &str) -> Planned {
+    pub fn copy(id: &str, topic: &str) -> PlannedRecord {
         let text = Some(id.to_string());
         let (key, value) = (text.clone(), text);
-        Planned { id: id.to_string(), topic: topic.to_string(), key, value, partition: None, headers: Vec::new(), timestamp: None }
+        PlannedRecord { id: id.to_string(), topic: topic.to_string(), key, value, partition: None, headers: Vec::new(), timestamp: None }
     }
 }
 
-/// A consumer that tells what it is given.
-#[derive(Clone)]
+/// A consumer's reports of its partitions and records.
 pub struct Reader {
-    /// Its client id, too.
+    /// The consumer's name, which is also its client id.
     pub name: String,
 }
 
@@ -212,69 +230,17 @@ impl Reader {
         if in_group {
             line["group"] = json!(work.group);
         }
-        say(&line);
+        print_line(&line);
         Reader { name: name.to_string() }
     }
 
-    /// A partition that it was assigned, or in which it has sought.
-    pub fn got(&self, topic: &str, partition: i32) {
-        say(&json!({"event": "assigned", "consumer": self.name, "topic": topic, "partition": partition}));
+    /// Report a partition that was assigned, or in which the consumer has sought.
+    pub fn assigned(&self, topic: &str, partition: i32) {
+        print_line(&json!({"event": "assigned", "consumer": self.name, "topic": topic, "partition": partition}));
     }
 
     pub fn consumed(&self, topic: &str, partition: i32, offset: i64, id: &str) {
         let name = &self.name;
-        say(&json!({"event": "consumed", "consumer": name, "id": id, "topic": topic, "partition": partition, "offset": offset}));
-    }
-}
-
-/// The records that no consumer was given yet, or that are not copied yet. stays: whether consumers go on for a while when they have all.
-pub struct Missing {
-    work: Arc<Work>,
-    stays: bool,
-    until: Instant,
-    ids: Mutex<HashSet<String>>,
-    ended: AtomicBool,
-}
-
-impl Missing {
-    pub fn new(work: &Arc<Work>, stays: bool) -> Missing {
-        let ids = Mutex::new(work.ids.iter().cloned().collect());
-        Missing { work: work.clone(), stays, until: Instant::now() + work.patience, ids, ended: AtomicBool::new(false) }
-    }
-
-    pub fn found(&self, id: &str) {
-        self.ids.lock().unwrap().remove(id);
-    }
-
-    fn left(&self) -> usize {
-        self.ids.lock().unwrap().len()
-    }
-
-    /// Whether a consumer is to poll once more.
-    pub fn goes_on(&self) -> Result<bool, Problem> {
-        let left = self.left();
-        if left > 0 && Instant::now() > self.until {
-            return Err(Problem::GaveUp(format!("{left} records were not delivered")));
-        }
-        let stays = self.stays && Instant::now() < self.work.leaves;
-        Ok(!self.ended.load(SeqCst) && (left > 0 || stays))
-    }
-
-    /// Have two members read, named so: the second joins once the first was given a record.
-    pub fn by_two(&self, read: impl Fn(&str) -> Done + Sync) -> Done {
-        let until_the_end = |name: &str| {
-            let done = read(name);
-            self.ended.store(true, SeqCst);
-            done
-        };
-        thread::scope(|threads| {
-            let second = threads.spawn(|| {
-                while !self.ended.load(SeqCst) && self.left() == self.work.ids.len() {
-                    thread::sleep(Duration::from_millis(50));
-                }
-                until_the_end("reader-2")
-            });
-            until_the_end("reader-1").and(second.join().unwrap())
-        })
+        print_line(&json!({"event": "consumed", "consumer": name, "id": id, "topic": topic, "partition": partition, "offset": offset}));
     }
 }
