@@ -4,7 +4,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs pictures demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel wheel-trials clean
+.PHONY: help docs pictures demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour clients-table fuzz-self wheel wheel-trials clean
 
 help:
 	@echo "make demo          start an embedded cluster, real clients and the proxy between them"
@@ -21,6 +21,7 @@ help:
 	@echo "make mutants PART=proxy/rules  plant bugs in a part, and report which ones its tests miss"
 	@echo "make rediscover    run campaigns against releases with known bugs, and against their fixes"
 	@echo "make rediscover-behaviour  run scenarios against client releases with known bugs, and against their fixes"
+	@echo "make clients-table  run client libraries under all scenarios, and write docs/clients.md: hours"
 	@echo "make compat        run brokers and clients of many versions, directly and through the proxy"
 	@echo "make compat-franz  run franz-go's own tests (Go, 4.3.1), directly and through the proxy"
 	@echo "make compat-sarama  run Sarama's functional tests (Go, 4.3.1) through toxiproxy, then through barnabas"
@@ -114,6 +115,12 @@ rediscover: $(VENV)/.stamp-test
 
 rediscover-behaviour: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover_behaviour
+
+# exit code 1: a cell is unexpected, which is a result. Interrupted, it continues with the cells of build/clients
+clients-table: $(VENV)/.stamp-test
+	@$(BIN)/barnabas clients run --out build/clients $(ARGS) || [ $$? -eq 1 ]
+	@$(BIN)/barnabas clients report --out build/clients --format public > build/clients.md
+	@mv build/clients.md docs/clients.md
 
 # the reference is written from the code first; a dead link fails. Pictures differ with each run (times, ports), so
 # the site gets new ones and the repository keeps its own until `make pictures`

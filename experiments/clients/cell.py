@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pydantic import AwareDatetime
+
 from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import Verdict
@@ -21,7 +23,7 @@ class Cell(Settings):
 
     broker: a description. command: starts a user's program; empty: none. smallest: the smallest traffic for
     which the verdict's worst observation was made, if the plain traffic of the first trial did not suffice.
-    needs: the features of `smallest`.
+    needs: the features of `smallest`. ended: the time at which it was stored; None: by an older version.
     """
 
     client: str
@@ -33,6 +35,7 @@ class Cell(Settings):
     command: str = ""
     smallest: Draw | None = None
     needs: tuple[str, ...] = ()
+    ended: AwareDatetime | None = None
 
     @property
     def name(self) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import fcntl
 import shutil
 import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -36,12 +38,16 @@ class FolderError(ValueError):
     """A folder can't be used; the message is the reason."""
 
 
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 class Folder:
     """The folder of a table, locked against other processes."""
 
-    def __init__(self, path: Path) -> None:
-        """Open and lock a folder. Raises FolderError, OSError."""
-        self.path = path
+    def __init__(self, path: Path, now: Callable[[], datetime] = _now) -> None:
+        """Open and lock a folder. now: returns the time. Raises FolderError, OSError."""
+        self.path, self._now = path, now
         if path.exists() and not (path / CELLS).exists() and any(path.iterdir()):
             raise FolderError(
                 f"{path} is not empty and holds no table of clients: choose another --out"
@@ -59,7 +65,7 @@ class Folder:
         self._file.truncate(whole)  # without an incomplete line
 
     def add(self, cell: Cell) -> None:
-        """Store a finished cell and the files of its trials, in place of an earlier result.
+        """Store a finished cell with the time, and the files of its trials, in place of an earlier result.
 
         A cell that could not be run replaces nothing. Thread-safe.
         """
@@ -72,6 +78,8 @@ class Folder:
                 shutil.rmtree(stored, ignore_errors=True)
                 stored.parent.mkdir(parents=True, exist_ok=True)
                 running.rename(stored)
+            if cell.ended is None:
+                cell = cell.model_copy(update={"ended": self._now()})
             self.cells[cell.name] = cell
             self._file.write(cell.model_dump_json() + "\n")
             self._file.flush()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -13,15 +12,18 @@ from urllib.parse import quote
 
 from barnabas.experiments.clients import workloads
 from barnabas.experiments.clients.cell import Cell
-from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
+from barnabas.experiments.clients.folder import evidence, healthy_of
+from barnabas.experiments.clients.publication import dates
 from barnabas.experiments.clients.table import Table, heading, omitted_scenarios, tables
 from barnabas.experiments.clients.timeline import timeline
 from barnabas.experiments.clients.trial import CAPTURE
-from barnabas.experiments.clients.verdict import Word
 from barnabas.experiments.clients.wording import (
     MEANINGS,
+    UNSTABLE,
+    UNSTABLE_MEANING,
     cell_text,
     colour_class,
+    is_unstable,
     reasons,
     rerun_command,
     trial_lines,
@@ -46,11 +48,15 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
         if cell is not None
     ]
     words = sorted({word for cell in listed for word in _words(cell)})
+    meanings = {
+        **{word_text(word): text for word, text in MEANINGS.items()},
+        UNSTABLE: UNSTABLE_MEANING,
+    }
     clients = sorted({cell.client for cell in cells})
     parts = [
-        f"<p>{escape(_about(cells, folder))}</p>\n",
-        _legend(words),
-        _select("word", "any verdict", {word: word_text(word) for word in words}),
+        f"<p>{escape(_about(cells))}</p>\n",
+        _legend({word: text for word, text in meanings.items() if word in words}),
+        _select("word", "any verdict", {word: word for word in words}),
         _select("client", "any client", {client: client for client in clients}),
         '<p id="none" hidden>No cell matches.</p>\n',
         *map(_table, workload_tables),
@@ -68,24 +74,19 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
     )
 
 
-def _about(cells: list[Cell], folder: Path) -> str:
-    """Return brokers, clients, trials and date, in sentences."""
+def _about(cells: list[Cell]) -> str:
+    """Return brokers, clients, trials and dates, in sentences."""
     brokers = ", ".join(sorted({cell.broker for cell in cells}))
     clients = ", ".join(sorted({cell.client for cell in cells}))
     trials = max((len(cell.trials) for cell in cells), default=0)
     text = f"Brokers: {brokers}. Clients: {clients}. Trials of a cell: up to {trials}."
-    try:
-        when = datetime.fromtimestamp((folder / CELLS).stat().st_mtime, UTC)
-    except OSError:
-        return text
-    return f"{text} Last run: {when:%Y-%m-%d %H:%M} UTC."
+    days = dates(cells)
+    return f"{text} Run on {days}." if days else text
 
 
-def _legend(words: Iterable[str]) -> str:
+def _legend(meanings: Mapping[str, str]) -> str:
     lines = "".join(
-        f"<dt>{escape(word_text(word))}</dt><dd>{escape(meaning)}</dd>"
-        for word, meaning in MEANINGS.items()
-        if word in words
+        f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in meanings.items()
     )
     return f"<details><summary>What the words mean</summary><dl>{lines}</dl></details>\n"
 
@@ -119,8 +120,7 @@ def _pieces(table: Table) -> Iterator[str]:
         yield "".join(map(_link, clients, row))
         yield "</tr>\n"
     yield "</tbody></table>\n"
-    if unmet:
-        yield f"<p>{escape(omitted_scenarios(unmet))}</p>\n"
+    yield from (f"<p>{escape(sentence)}</p>\n" for sentence in omitted_scenarios(unmet))
     yield "</section>\n"
 
 
@@ -132,8 +132,9 @@ def _link(client: str, cell: Cell | None) -> str:
     return f'<td {attributes}><a href="#{escape(cell.name)}">{escape(cell_text(cell))}</a></td>'
 
 
-def _words(cell: Cell) -> list[Word]:
-    return [each.word for each in cell.verdict.observations]
+def _words(cell: Cell) -> list[str]:
+    words = [word_text(each.word) for each in cell.verdict.observations]
+    return [*words, UNSTABLE] if is_unstable(cell.verdict) else words
 
 
 def _word_attribute(cell: Cell) -> str:

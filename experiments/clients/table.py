@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.verdict import Word
-from barnabas.experiments.clients.wording import UNEXPECTED, UNJUDGED, cell_text, reasons
+from barnabas.experiments.clients.wording import UNJUDGED, cell_text, reasons
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
 """The row with the clients' settings."""
+
+WIDTH: Final = 127
+"""Characters of a line of Markdown text."""
 
 
 class Table(NamedTuple):
@@ -74,18 +78,21 @@ def heading(workload: str) -> str:
     return f"{description[0].upper()}{description[1:]}."
 
 
-def omitted_scenarios(unmet: Mapping[str, int]) -> str:
-    """Describe the scenarios that have no row.
+def omitted_scenarios(unmet: Mapping[str, int], quote: str = "") -> list[str]:
+    """Describe the scenarios that have no row in up to two sentences. quote: stands around each name.
 
-    >>> omitted_scenarios({"clock-skew": 0, "lossy-network": 4})
-    'No client sent requests that match clock-skew. No rule of lossy-network fired in 4 runs.'
+    >>> for sentence in omitted_scenarios({"clock-skew": 0, "lossy-network": 4}):
+    ...     print(sentence)
+    No client sends a request that these scenarios match: clock-skew.
+    The clients send matching requests, but no rule fired: lossy-network (4 runs).
     """
-    idle = [name for name, runs in unmet.items() if not runs]
-    sentences = [f"No client sent requests that match {', '.join(idle)}."] if idle else []
-    sentences += [
-        f"No rule of {name} fired in {runs} runs." for name, runs in unmet.items() if runs
-    ]
-    return " ".join(sentences)
+    idle = [f"{quote}{name}{quote}" for name, runs in unmet.items() if not runs]
+    unfired = [f"{quote}{name}{quote} ({runs} runs)" for name, runs in unmet.items() if runs]
+    lists = {
+        "No client sends a request that these scenarios match": idle,
+        "The clients send matching requests, but no rule fired": unfired,
+    }
+    return [f"{text}: {', '.join(names)}." for text, names in lists.items() if names]
 
 
 def _settings(control: Cell | None) -> str:
@@ -112,7 +119,7 @@ def findings(cells: Iterable[Cell]) -> list[Cell]:
 def markdown(cells: Iterable[Cell]) -> str:
     """Return the tables, and the reasons for verdicts other than `fine`, in Markdown."""
     cells = list(cells)
-    lines = [*_tables(cells, cell_text)]
+    lines = [*table_lines(cells, cell_text)]
     explained = [
         cell
         for cell in cells
@@ -123,55 +130,60 @@ def markdown(cells: Iterable[Cell]) -> str:
     if explained:
         lines += ["## Why", ""]
         lines += [
-            f"- {_plain(cell.name)}: {cell_text(cell)}: {_plain('; '.join(reasons(cell.verdict)))}"
+            f"- {plain(cell.name)}: {cell_text(cell)}: {plain('; '.join(reasons(cell.verdict)))}"
             for cell in explained
         ]
         lines.append("")
     return "\n".join(lines)
 
 
-def public(cells: Iterable[Cell]) -> str:
-    """Return the tables for publication.
-
-    They do not name what may be an unfixed bug, so that its project can be told first (SECURITY.md).
-    """
-    cells = list(cells)
-    private = {cell.name for cell in findings(cells) if cell.verdict.word != "slow"}
-    return "\n".join(
-        _tables(cells, lambda cell: UNEXPECTED if cell.name in private else cell_text(cell))
-    )
-
-
-def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
+def table_lines(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
     """Yield the lines of the Markdown tables. words: describes a cell.
 
-    A client without any run is reported in a sentence, not in a column.
+    A client without any run, and a scenario without any fired rule, are in a list after the table.
     """
     for table in tables(cells):
         brokers = sorted({cell.broker for cell in cells if cell.workload == table.workload})
         idle = dict(_idle(table))
-        lines = [["scenario", *map(_plain, table.clients)]]
+        lines = [["scenario", *map(plain, table.clients)]]
         if any(table.settings):
-            lines.append([ASKED_WITH, *map(_plain, table.settings)])
+            lines.append([ASKED_WITH, *map(plain, table.settings)])
         for name, row in table.rows:
-            lines.append([_plain(name), *("" if cell is None else words(cell) for cell in row)])
+            lines.append([plain(name), *("" if cell is None else words(cell) for cell in row)])
         columns = [
             [text for index, text in enumerate(line) if index - 1 not in idle] for line in lines
         ]
         yield from (
             f"## {table.workload}",
             "",
-            f"{heading(table.workload)} Brokers: {_plain(', '.join(brokers))}.",
+            f"{heading(table.workload)} Brokers: {plain(', '.join(brokers))}.",
             "",
         )
         yield f"| {' | '.join(columns[0])} |"
         yield "|---" * len(columns[0]) + "|"
         yield from (f"| {' | '.join(line)} |" for line in columns[1:])
-        sentences = [omitted_scenarios(table.unmet)] if table.unmet else []
-        sentences += [
-            f"{table.clients[index]} was not run: {reason}." for index, reason in idle.items()
-        ]
-        yield from ("", _plain(" ".join(sentences)), "") if sentences else ("",)
+        sentences = omitted_scenarios(
+            {plain(name): runs for name, runs in table.unmet.items()}, "`"
+        )
+        for reason in dict.fromkeys(idle.values()):
+            names = [table.clients[index] for index, each in idle.items() if each == reason]
+            sentences.append(plain(f"Not run, because {reason}: {', '.join(names)}."))
+        yield from ("", "Not in the table:", "") if sentences else ()
+        for sentence in sentences:
+            yield from list_item(sentence)
+        yield ""
+
+
+def list_item(text: str) -> list[str]:
+    """Return the lines of an item of a Markdown list."""
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent="- ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _idle(table: Table) -> Iterator[tuple[int, str]]:
@@ -183,7 +195,7 @@ def _idle(table: Table) -> Iterator[tuple[int, str]]:
             yield index, whys.pop()
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Escape characters with a meaning in Markdown or HTML."""
     text = re.sub(r"([\\|\[\]`*])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
     return " ".join(text.split())

@@ -17,6 +17,11 @@ UNJUDGED: Final = ("not met", "not run")
 UNEXPECTED: Final = "unexpected"
 """The text of a cell in which a client broke a promise."""
 
+UNSTABLE: Final = "unstable"
+"""The mark of a cell whose runs differ."""
+
+UNSTABLE_MEANING: Final = "the runs of the cell differ, by their traffic or by chance"
+
 MEANINGS: Final[dict[Word, str]] = {
     "fine": "the client kept its promises, at most 5 s later than the fault itself takes",
     "slow": "the client kept its promises, but later, by the time in parentheses",
@@ -45,19 +50,40 @@ def cell_text(cell: Cell) -> str:
 
     >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
     >>> cell_text(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
-    'duplicates 2 of 3 (not promised)'
+    'unstable: duplicates 2 of 3 (not promised)'
     >>> cell_text(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
     'expected failure'
     >>> cell_text(Cell(**made, verdict=Verdict(word="slow", times=1, of=3, slower_ms=5000, busy=True)))
-    'slow 1 of 3 (+5.0 s, busy machine)'
+    'unstable: slow 1 of 3 (+5.0 s, busy machine)'
     >>> fails = Observation(word="fails", times=1, promised=False)
     >>> cell_text(Cell(**made, verdict=Verdict(word="lost", times=3, of=3, also=(fails,))))
-    'unexpected: lost; expected failure 1 of 3'
+    'unexpected, unstable: lost; expected failure 1 of 3'
     """
     verdict = cell.verdict
     if verdict.word in UNJUDGED:
         return word_text(verdict.word) + (" (others did)" if verdict.of else "")
-    return "; ".join(_observation_text(each, verdict) for each in verdict.observations)
+    observations = "; ".join(_observation_text(each, verdict) for each in verdict.observations)
+    broken = verdict.promised and verdict.word not in ("fine", "slow")
+    marks = [UNEXPECTED] * broken + [UNSTABLE] * is_unstable(verdict)
+    return f"{', '.join(marks)}: {observations}" if marks else observations
+
+
+def public_text(cell: Cell) -> str:
+    """Describe a cell for publication, without what may be an unfixed bug (SECURITY.md).
+
+    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
+    >>> public_text(Cell(**made, verdict=Verdict(word="lost", times=1, of=3)))
+    'unexpected, unstable'
+    """
+    text = cell_text(cell)
+    return text.partition(":")[0] if text.startswith(UNEXPECTED) else text
+
+
+def is_unstable(verdict: Verdict) -> bool:
+    """Return whether the runs of a cell differ."""
+    return verdict.word not in UNJUDGED and any(
+        each.times != verdict.of for each in verdict.observations
+    )
 
 
 def _observation_text(observation: Observation, verdict: Verdict) -> str:
@@ -66,8 +92,6 @@ def _observation_text(observation: Observation, verdict: Verdict) -> str:
     expected_failure = word == "fails" and not promised
     if expected_failure:
         text = "expected failure"
-    elif observation is verdict and promised and word not in ("fine", "slow"):
-        text = f"{UNEXPECTED}: {text}"
     if observation.times != verdict.of:
         text += f" {observation.times} of {verdict.of}"
     if word == "slow":

@@ -101,8 +101,7 @@ def print_table(table_cells: Iterable[Cell], output: Output) -> None:
     for workload, clients, rows, unmet, _ in tables(table_cells):
         title = f"{workload}: {heading(workload)}"
         table = Table(title=title, title_justify="left", caption_justify="left")
-        if unmet:
-            table.caption = omitted_scenarios(unmet)
+        table.caption = "\n".join(omitted_scenarios(unmet)) or None
         for name in ("scenario", *clients):
             table.add_column(Text(printable(name)))
         for name, row in rows:

@@ -130,7 +130,8 @@ def clients_rerun(options: RerunOptions) -> int:
         "barnabas clients report --out table > clients.md",
         "barnabas clients report --out table --format html > clients.html",
         "barnabas clients report --out table --format json | jq .verdict.word",
-        note="--format public is Markdown without details of unexpected cells: report these to "
+        "barnabas clients report --out table --format public > docs/clients.md",
+        note="--format public is a page without details of unexpected cells: report these to "
         "the client's project first.",
     ),
 )
@@ -144,7 +145,8 @@ def clients_report(
     from barnabas.cli.clients.cell_output import cells
     from barnabas.cli.console.output import Output
     from barnabas.experiments.clients.page import page
-    from barnabas.experiments.clients.table import markdown, public
+    from barnabas.experiments.clients.publication import publication
+    from barnabas.experiments.clients.table import markdown
 
     table_cells = cells(out)
     if not table_cells:
@@ -158,7 +160,7 @@ def clients_report(
         case Format.markdown:
             text = markdown(table_cells)
         case Format.public:
-            text = public(table_cells)
+            text = publication(table_cells)
         case Format.html:
             text = page(table_cells, out)
     for line in text.rstrip().splitlines():

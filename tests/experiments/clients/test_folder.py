@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ from barnabas.experiments.clients.folder import (
 )
 from tests.experiments.clients.made import cell
 
+NOW = datetime(2026, 11, 29, 17, 30, tzinfo=UTC)
+
+
+def test_a_cell_is_stored_with_the_time_at_which_it_ended(tmp_path: Path) -> None:
+    earlier = cell("two@2").model_copy(update={"ended": NOW.replace(day=1)})
+    folder = Folder(tmp_path, lambda: NOW)
+    for each in (cell(), earlier):
+        folder.add(each)
+    folder.close()
+    assert read(tmp_path) == folder.cells
+    assert [each.ended for each in folder.cells.values()] == [NOW, NOW.replace(day=1)]
+
 
 def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
@@ -25,7 +38,7 @@ def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_pat
     for each in (one, unrun):
         folder.begin(each.name, "version: 1\n")
         folder.add(each)
-    assert folder.known(one.name, one.broker, "version: 1\n") == one
+    assert folder.known(one.name, one.broker, "version: 1\n") == folder.cells[one.name]
     assert folder.known(one.name, one.broker, "version: 1\nrules: []\n") is None
     assert folder.known(one.name, "embedded", "version: 1\n") is None
     assert folder.known(unrun.name, unrun.broker, "version: 1\n") is None

@@ -68,11 +68,11 @@ def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) ->
     with page_at(f"{address}#?word=fails&client=two@2") as shown:
         assert shown.get_by_label("word").input_value() == "fails"
         assert _details(shown) == ["two@2/produce/slow-broker"]
-        shown.get_by_label("word").select_option("fine")
+        shown.get_by_label("word").select_option("as expected")
         assert _details(shown) == []
         assert shown.get_by_text("No cell matches.").is_visible()
         assert shown.locator("h2:visible").count() == 0
-        assert "word=fine" in shown.url
+        assert "word=as" in shown.url
         shown.get_by_label("client").select_option("")
         assert _details(shown) == ["one@1/produce/none", "one@1/produce/slow-broker"]
 
@@ -81,6 +81,10 @@ def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> N
     text = page(CELLS, Path("table"))
     assert "Brokers: apache:4.3.1. Clients: one@1, two@2. Trials of a cell: up to 1." in text
     assert "<dt>fails</dt><dd>the client raised an error" in text
+    assert "unstable" not in text
+    differing = page([cell(word="lost", times=1)], Path("table"))
+    assert "<dt>unstable</dt><dd>the runs of the cell differ" in differing
+    assert 'data-word="lost|unstable"' in differing
     assert 'id="two@2/produce/lossy-network"' not in text
     assert '<a href="table/cells/two%402/produce/slow-broker/0/">' in text
     assert "barnabas decode table/cells/two@2/produce/slow-broker/0/run.pcapng" in text
