@@ -15,8 +15,15 @@ API_VERSIONS_SINCE: Final = (0, 10)
 SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "group.initial.rebalance.delay.ms": "100",
+    "log.cleaner.backoff.ms": "200",
 }
-"""Further settings of brokers: long default times are no fault of clients."""
+"""Further settings of brokers: long default times are no fault of clients, and compaction is soon."""
+
+RACKS: Final = {
+    "broker.rack": "rack-{id}",
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+}
+"""For brokers since 2.4: consumers with a client.rack fetch from a follower (KIP-392)."""
 
 OLD_SETTINGS: Final = {
     "delete.topic.enable": "true",  # the default since 1.0
@@ -58,6 +65,8 @@ def creates_topics(version: str) -> bool:
 def broker_settings(version: str) -> dict[str, str]:
     """Return the settings of brokers."""
     settings = dict(SETTINGS)
+    if not is_before(version, 2, 4):
+        settings |= RACKS
     if is_before(version, 1, 0):
         settings |= OLD_SETTINGS
     if number(version)[:2] == (0, 11):

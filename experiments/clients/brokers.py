@@ -7,7 +7,7 @@ import threading
 from typing import Final, Self
 
 from barnabas.experiments.clients.broker_versions import broker_settings, creates_topics
-from barnabas.experiments.clients.workloads import Workload
+from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload
 from barnabas.peers.apache.cluster import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
 
@@ -25,6 +25,8 @@ class Brokers:
         self.requested = requested
         self._running = contextlib.ExitStack()
         self._bootstrap = ""
+        self.cluster: ApacheCluster | None = None
+        """The brokers, if they run and are started here."""
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -35,6 +37,9 @@ class Brokers:
 
     def unable(self, workload: Workload) -> str:
         """Return the reason why the brokers do not support a workload; empty: they do."""
+        started = self.requested.startswith(APACHE)
+        if workload.during == ROLLING_RESTART and not started:
+            return f"{workload.name} restarts brokers: --broker {NEWEST}"
         if self.requested == EMBEDDED and not workload.embedded:
             return f"the embedded cluster can't do {workload.name} faithfully: --broker {NEWEST}"
         return ""
@@ -66,5 +71,6 @@ class Brokers:
         if self.requested.startswith(APACHE):
             settings = broker_settings(self.version)
             cluster = ApacheCluster(self.version, NODES, settings=settings)
-            return self._running.enter_context(cluster).bootstrap
+            self.cluster = self._running.enter_context(cluster)
+            return self.cluster.bootstrap
         return self.requested

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 from barnabas.experiments.clients.cell import cell_name
 from barnabas.experiments.clients.draws import Draw, draw, features, plain, shrink
 from barnabas.experiments.clients.relevance import may_affect
-from barnabas.experiments.clients.trial import Trial, TrialSetup, trial
+from barnabas.experiments.clients.trial import Trial, trial
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.verdict import Verdict, control_verdict, verdict
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.peers.clients.client import Program

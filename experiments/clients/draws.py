@@ -7,17 +7,18 @@ with a key. `traffic.py` makes the records of a draw.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any, Final, Literal
 
-from barnabas.experiments.clients.workloads import CODECS, PARTITIONS, PAUSE, Workload
+from barnabas.experiments.clients.workloads import ALL, CODECS, PARTITIONS, PAUSE, Workload
 from barnabas.proxy.matching.settings import Settings
-
-ALL: Final = 0
-"""The value of `Draw.in_flight` for all sends."""
 
 SEND_BYTES: Final = 900_000
 """Bytes of a send: some libraries make one batch of its records, and brokers take up to 1,048,588 bytes."""
+
+STALL: Final = 8.0
+"""Seconds: more than the shortest drawn session.timeout.ms."""
 
 MOST_RECORDS: Final = 2_000
 """Records of a draw, unless the workload has more."""
@@ -26,16 +27,23 @@ MOST_RECORDS: Final = 2_000
 class Draw(Settings):
     """The features of a workload's traffic.
 
-    to: records have a key, neither key nor partition, a chosen partition, or one of the three. per_send:
-    records handed over at once. in_flight: sends that are awaited together; ALL: of the workload. topics:
-    number of topics. largest: bytes of the largest value; 0: values are ids. empty: whether some values are
-    null or empty. max_in_flight, linger_ms, batch_size, compression: settings of the library, by which it
-    translates max.in.flight.requests.per.connection, linger.ms, batch.size and compression.type.
+    to: records have a key, neither key nor partition, a chosen partition, or one of the three. keys: number
+    of different keys; None: a record's key is its id. per_send: records handed over at once. in_flight: sends
+    that are awaited together; ALL: of the workload. topics: number of topics. largest: bytes of the largest
+    value; 0: values are ids. empty: whether some values are null or empty. ending: the last sends of a
+    producer are awaited, or followed by a flush or by the close. max_in_flight, linger_ms, batch_size,
+    compression: settings of the library, by which it translates max.in.flight.requests.per.connection,
+    linger.ms, batch.size and compression.type.
+
+    history: the topics are new; or had records before, which are deleted or were committed by the group.
+    members to partial: see `members.py`. session_ms, poll_records, fetch_min, fetch_bytes: settings of
+    consumers.
     """
 
     seed: int = 0
     sends: int
     to: Literal["key", "nothing", "partition", "any"] = "key"
+    keys: int | None = None
     per_send: int = 1
     in_flight: int = ALL
     partitions: int = PARTITIONS
@@ -49,6 +57,19 @@ class Draw(Settings):
     max_in_flight: int | None = None
     linger_ms: int | None = None
     batch_size: int | None = None
+    ending: Literal["await", "flush", "close"] = "await"
+    history: Literal["none", "deleted", "committed"] = "none"
+    members: int = 0
+    leaves: bool = False
+    delay: float = 0
+    stall: float = 0
+    pauses: bool = False
+    rewinds: bool = False
+    partial: bool = False
+    session_ms: int | None = None
+    poll_records: int | None = None
+    fetch_min: int | None = None
+    fetch_bytes: int | None = None
 
     @property
     def records(self) -> int:
@@ -66,9 +87,21 @@ class Draw(Settings):
         }
         return {name: value for name, value in by_name.items() if value is not None}
 
+    @property
+    def consumer_settings(self) -> dict[str, int]:
+        """Return the settings of consumers by Kafka's names."""
+        by_name = {
+            "session.timeout.ms": self.session_ms,
+            "max.poll.records": self.poll_records,
+            "fetch.min.bytes": self.fetch_min,
+            "max.partition.fetch.bytes": self.fetch_bytes,
+        }
+        return {name: value for name, value in by_name.items() if value is not None}
+
 
 TEXTS: Final[dict[str, str]] = {
     "to": "records to {}",
+    "keys": "{} different keys",
     "per_send": "{} records a send",
     "in_flight": "{} sends in flight",
     "partitions": "{} partitions",
@@ -82,6 +115,19 @@ TEXTS: Final[dict[str, str]] = {
     "max_in_flight": "max.in.flight.requests.per.connection={}",
     "linger_ms": "linger.ms={}",
     "batch_size": "batch.size={}",
+    "ending": "{} at the end",
+    "history": "topics with {} records",
+    "members": "{} members",
+    "leaves": "a member that leaves, and a successor",
+    "delay": "{} s of work on each poll's records",
+    "stall": "{} s of work on the first records",
+    "pauses": "paused partitions",
+    "rewinds": "a seek to committed offsets",
+    "partial": "commits of one partition at a time",
+    "session_ms": "session.timeout.ms={}",
+    "poll_records": "max.poll.records={}",
+    "fetch_min": "fetch.min.bytes={}",
+    "fetch_bytes": "max.partition.fetch.bytes={}",
 }
 """The descriptions of features, in the order in which they are tried to be left out."""
 
@@ -92,6 +138,7 @@ SIZES: Final[dict[str, int]] = {
     "partitions": 1,
     "topics": 1,
     "largest": 100,
+    "members": 1,
 }
 """Counts that are halved, and the least of each."""
 
@@ -104,40 +151,40 @@ def plain(workload: Workload, records: int | None = None) -> Draw:
     count = workload.records if records is None else records
     per_send = workload.per_send if count % workload.per_send == 0 else 1
     sends = count // per_send
-    rounds = {"transact": 1, "compressed": max(sends // len(CODECS), 1)}
+    compressed = workload.name == "compressed"
     return Draw(
         sends=sends,
         per_send=per_send,
-        in_flight=rounds.get(workload.name, ALL),
+        in_flight=max(sends // len(CODECS), 1) if compressed else workload.in_flight,
         pause=workload.pause,
+        topics=workload.topics,
+        members=workload.members,
+        leaves=workload.leaves,
     )
 
 
 def draw(seed: int, workload: Workload) -> Draw:
-    """Return the traffic of a seed; of a workload that reads records, only their partitions are drawn."""
+    """Return the traffic of a seed."""
     random, base = Random(f"{seed}/{workload.name}"), plain(workload)  # noqa: S311 (no secret)
     partitions = random.choice((1, 2, 3, 4, 6, 12))
-    if not workload.drawn:
-        few = {"partitions": partitions} if workload.written else {}
-        return base.model_copy(update={"seed": seed, **few})
-
-    def maybe(feature: Callable[[], Any], otherwise: Any) -> Any:
-        """Return a feature in half of the draws; draw it in all, so that features are independent."""
-        value = feature()
-        return value if random.random() < 0.5 else otherwise
-
+    common: dict[str, Any] = {"seed": seed, "partitions": partitions}
+    maybe = partial(_maybe, random)
+    if workload.written:
+        return base.model_copy(update={**common, **_reading(workload, base, maybe, random)})
+    if not workload.sends:
+        return base.model_copy(update={"seed": seed})
     fewest = max(base.per_send // 10, 1)
     per_send = maybe(lambda: max(round(500 ** random.random()), fewest), base.per_send)
     records = max(base.records, min(base.sends * per_send, MOST_RECORDS))
     groups = (1, 2, 5, 20, ALL) if base.in_flight == ALL else (1, 2, 5, 10)
     return Draw(
-        seed=seed,
+        **common,
         sends=records // per_send,
         per_send=per_send,
         to=maybe(lambda: random.choice(("nothing", "partition", "any")), "key"),
+        keys=maybe(lambda: random.choice((1, 5, 20)), None),
         in_flight=maybe(lambda: random.choice(groups), base.in_flight),
-        partitions=partitions,
-        topics=maybe(lambda: random.choice((2, 3)), 1),
+        topics=maybe(lambda: random.choice((2, 3)), base.topics),
         largest=maybe(lambda: round(SEND_BYTES ** random.uniform(0.4, 1)), 0),
         headers=maybe(lambda: True, False),
         empty=maybe(lambda: True, False),
@@ -149,7 +196,48 @@ def draw(seed: int, workload: Workload) -> Draw:
         max_in_flight=maybe(lambda: random.randint(1, 5), None),
         linger_ms=maybe(lambda: random.choice((0, 1, 5, 20, 100)), None),
         batch_size=maybe(lambda: random.choice((1024, 16_384, 65_536, 262_144)), None),
+        ending="await"
+        if workload.transacts
+        else maybe(lambda: random.choice(("flush", "close")), "await"),
     )
+
+
+def _maybe(random: Random, feature: Callable[[], Any], otherwise: Any) -> Any:
+    """Return a feature in half of the draws; draw it in all, so that features are independent."""
+    value = feature()
+    return value if random.random() < 0.5 else otherwise
+
+
+def _reading(
+    workload: Workload, base: Draw, maybe: Callable[..., Any], random: Random
+) -> dict[str, Any]:
+    """Return the features of a workload that reads; only members of groups have most of them."""
+    histories = ("deleted", "committed") if workload.members else ("deleted",)
+    features = {
+        "topics": maybe(lambda: random.choice((2, 3)), base.topics),
+        "history": maybe(lambda: random.choice(histories), "none"),
+    }
+    if not workload.members:
+        return features
+    features |= {
+        "members": maybe(lambda: random.choice((1, 2, 3)), base.members),
+        "leaves": maybe(lambda: True, base.leaves),
+    }
+    if workload.copies:
+        return features
+    return features | {
+        "delay": maybe(lambda: random.choice((0.01, 0.05, 0.2)), 0),
+        "stall": maybe(lambda: STALL, 0),
+        "pauses": maybe(lambda: True, False),
+        "rewinds": maybe(lambda: True, False),
+        "partial": maybe(lambda: True, False),
+        "session_ms": None
+        if "group.protocol" in workload.settings  # brokers determine it
+        else maybe(lambda: random.choice((6_000, 30_000)), None),
+        "poll_records": maybe(lambda: random.choice((1, 500)), None),
+        "fetch_min": maybe(lambda: random.choice((1, 100_000)), None),
+        "fetch_bytes": maybe(lambda: random.choice((1_000, 100_000)), None),
+    }
 
 
 def features(drawn: Draw, workload: Workload) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -23,10 +24,11 @@ from barnabas.experiments.clients.client_process import RunStopped
 from barnabas.experiments.clients.cut_scenarios import CUT, cut_scenarios
 from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.folder import Folder, evidence
-from barnabas.experiments.clients.trial import CAPTURE, Trial, TrialSetup
+from barnabas.experiments.clients.trial import CAPTURE, Trial
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.verdict import Verdict, is_fine
 from barnabas.experiments.clients.wording import reasons
-from barnabas.experiments.clients.workloads import Workload
+from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
 from barnabas.peers.clients.cache import ended_by
@@ -90,8 +92,12 @@ class Matrix:
     def size(self) -> int:
         """Return the number of cells, as far as it is known, including those without faults."""
         request = self.request
-        rows = len(request.clients) * len(request.workloads)
-        return rows * (1 + len(request.scenarios)) + sum(self._cut)
+        row_sizes = (1 + len(self._scenarios(workload)) for workload in request.workloads)
+        return len(request.clients) * sum(row_sizes) + sum(self._cut)
+
+    def _scenarios(self, workload: Workload) -> Sequence[Named]:
+        """Return the scenarios of a workload: none for those that run once."""
+        return () if workload.seconds else self.request.scenarios
 
     def run(self) -> Iterator[Cell]:
         """Yield the cells as they finish, those of the folder at once."""
@@ -144,10 +150,11 @@ class Matrix:
         if control.verdict.word == "not run" or fit[:1] != control.trials[:1]:
             reason = "; ".join(reasons(control.verdict))
             return [control, *self._not_run(client, workload, reason)], []
-        cuts = cut_scenarios(capture, self.request.cuts) if self.request.cuts else []
+        count = 0 if workload.seconds else self.request.cuts
+        cuts = cut_scenarios(capture, count) if count else []
         self._cut.append(len(cuts))
         tasks: list[Callable[[], StepResult]] = [
-            partial(self._faulty, row, each, fit) for each in (*self.request.scenarios, *cuts)
+            partial(self._faulty, row, each, fit) for each in (*self._scenarios(workload), *cuts)
         ]
         return [control], tasks
 
@@ -169,21 +176,22 @@ class Matrix:
             return known
         if self._unreached >= UNREACHED_CELLS:
             return self._over(row, name, Verdict(word="not run", why=GONE))
+        once, folder = bool(row.workload.seconds), self.folder.begin(cell, text)
         try:
-            run = CellRun(
-                row,
-                scenario,
-                control,
-                self._setup(row, self.folder.begin(cell, text)),
-                doubt=DOUBT if self.brokers.requested == EMBEDDED else "",
-                drawn=self.request.drawn
-                and not name.startswith(CUT)
-                and "zstd"
-                in codecs(self.brokers.version),  # older brokers lack more, such as headers
-                stop=self.stop,
-            )
-            result, trials = run.trials(self.request.trials)
-            smallest = run.smallest(result, trials)
+            with self._brokers(row.workload) as brokers:
+                run = CellRun(
+                    row,
+                    scenario,
+                    control,
+                    self._setup(row, brokers, folder),
+                    doubt=DOUBT if brokers.requested == EMBEDDED else "",
+                    drawn=self.request.drawn
+                    and not name.startswith(CUT)
+                    and "zstd" in codecs(brokers.version),  # older ones lack more, such as headers
+                    stop=self.stop,
+                )
+                result, trials = run.trials(1 if once else self.request.trials)
+                smallest = None if once else run.smallest(result, trials)
         except RunStopped:
             return None
         except (OSError, LogError, BootError, UnavailableError) as problem:
@@ -196,17 +204,24 @@ class Matrix:
             self._unreached = 0
         return self._over(row, name, result, trials, smallest)
 
-    def _setup(self, row: Row, folder: Path) -> TrialSetup:
-        version, is_program = self.brokers.version, row.client in self.request.commands
+    def _brokers(self, workload: Workload) -> contextlib.AbstractContextManager[Brokers]:
+        """Return the brokers of a cell: its own, if it restarts them."""
+        if workload.during == ROLLING_RESTART:
+            return Brokers(self.brokers.requested)
+        return contextlib.nullcontext(self.brokers)
+
+    def _setup(self, row: Row, brokers: Brokers, folder: Path) -> TrialSetup:
+        version, is_program = brokers.version, row.client in self.request.commands
         parameters = client_parameters(version, row.client)
         if is_program and version:
             parameters = {"broker": version}
         return TrialSetup(
-            self.brokers.bootstrap(),
+            brokers.bootstrap(),
             folder,
-            self.brokers.makes,
+            brokers.makes,
             librdkafka_settings(version),
             {"codecs": codecs(version), **parameters},
+            cluster=brokers.cluster,
         )
 
     def _over(
@@ -235,7 +250,7 @@ class Matrix:
         broker, word = self.brokers.requested, Verdict(word="not run", why=reason)
         cells = [
             Cell(client=client, workload=workload.name, scenario=name, broker=broker, verdict=word)
-            for name, _ in self.request.scenarios
+            for name, _ in self._scenarios(workload)
         ]
         for cell in cells:
             self.folder.add(cell)

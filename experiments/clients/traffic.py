@@ -11,6 +11,8 @@ from random import Random
 from typing import Any, Final
 
 from barnabas.experiments.clients.draws import SEND_BYTES, Draw
+from barnabas.experiments.clients.members import members
+from barnabas.experiments.clients.workloads import Workload
 
 ALL_BYTES: Final = 8_000_000
 """Bytes of all values of a draw."""
@@ -28,12 +30,15 @@ Round = list[list[dict[str, Any]]]
 """Sends that are awaited together, each a list of records."""
 
 
-def parameters(drawn: Draw, topic: str, now_ms: int) -> dict[str, Any]:
+def parameters(drawn: Draw, workload: Workload, topic: str, now_ms: int) -> dict[str, Any]:
     """Return the parameters of a program that a draw decides (`peers/clients/programs/work.py`)."""
     ids = [f"{topic}-{number}" for number in range(drawn.records)]
     return {
         "records": drawn.records,
+        "topics": topics_of(drawn, topic),
         "partitions": drawn.partitions,
+        "ending": drawn.ending,
+        "members": members(drawn, workload, topic),
         "pause": drawn.pause,
         "settings": drawn.settings,
         "rounds": plan(drawn, ids, topic, now_ms),
@@ -60,7 +65,7 @@ class _Records:
         self._budget = ALL_BYTES
         self._random = {
             feature: Random(f"{drawn.seed}/{feature}")  # noqa: S311 (no secret)
-            for feature in ("to", "topics", "sizes", "headers", "empty", "timestamps")
+            for feature in ("to", "keys", "topics", "sizes", "headers", "empty", "timestamps")
         }
 
     def send(self, ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -80,8 +85,9 @@ class _Records:
         target, partition = random.choice(targets), random.randrange(drawn.partitions)
         topic = self._random["topics"].randrange(len(self._topics))
         record: dict[str, Any] = {"topic": self._topics[topic]} if topic else {}
+        number = self._random["keys"].randrange(drawn.keys or 1)
         if target == "key":
-            return {**record, "key": record_id}
+            return {**record, "key": record_id if drawn.keys is None else f"key-{number}"}
         return {**record, "partition": partition} if target == "partition" else record
 
     def _value(self, record_id: str, room: int) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,14 +17,19 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
-from barnabas.experiments.clients.draws import Draw, plain
+from barnabas.experiments.clients.draws import Draw
+from barnabas.experiments.clients.during import during
+from barnabas.experiments.clients.growth import GrowthWatch
+from barnabas.experiments.clients.keys import scattered
+from barnabas.experiments.clients.preparation import prepare
 from barnabas.experiments.clients.relevance import RequestedApi
 from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
-from barnabas.experiments.clients.traffic import identity, parameters, topics_of
+from barnabas.experiments.clients.traffic import identity, parameters
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
-from barnabas.experiments.clients.workloads import PARTITIONS, Workload
+from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.finding import Finding
@@ -40,9 +47,6 @@ CAPTURE: Final = "run.pcapng"
 
 LIMIT: Final = 200.0
 """Timeout of a run in seconds."""
-
-SOON: Final = 20.0
-"""Seconds that brokers may take without a fault."""
 
 BUSY: Final = 2.0
 """Load average of a minute, per core, above which times say little."""
@@ -80,26 +84,6 @@ class Trial(Settings):
         return any(api == "InitProducerId" for api, _ in self.asked)
 
 
-class TrialSetup(NamedTuple):
-    """The brokers of a trial and the folder for its files.
-
-    makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
-    these brokers. parameters: further parameters of the workload. drawn: the traffic; None: the plain one.
-    """
-
-    bootstrap: str
-    folder: Path
-    makes: bool = True
-    settings: Mapping[str, Any] = {}
-    parameters: Mapping[str, Any] = {}
-    drawn: Draw | None = None
-
-    def traffic(self, workload: Workload) -> Draw:
-        """Return the traffic, with the partitions that the brokers make by themselves."""
-        drawn = self.drawn or plain(workload)
-        return drawn if self.makes else drawn.model_copy(update={"partitions": PARTITIONS})
-
-
 class Attempt(NamedTuple):
     """The result of a program's workload. findings, unfinished: see `Trial`."""
 
@@ -129,7 +113,8 @@ def trial(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
-        work, watch = workload.work(stay=STAY, **setup.parameters), Watch(LIMIT, stop)
+        work = workload.work(stay=max(STAY, workload.seconds), **setup.parameters)
+        watch = Watch(LIMIT + workload.seconds, stop)
         ended, _, findings, omitted = attempt(
             program, workload, setup, proxy.bootstrap, work, watch
         )
@@ -177,107 +162,54 @@ def attempt(
     topic, drawn = f"clients-{secrets.token_hex(5)}", setup.traffic(workload)
     workload = workload._replace(records=drawn.records)
     prepared = prepare(setup, topic, workload)
-    traffic = parameters(drawn, topic, time.time_ns() // 1_000_000)
+    traffic = parameters(drawn, workload, topic, time.time_ns() // 1_000_000)
     task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
-    named, output = workload.runs or workload.name, setup.folder / "output.txt"
-    ended = run(program, named, task, output, watch)
-    (setup.folder / "history.jsonl").write_bytes(prepared + ended.history)
+    with during(setup, topic, workload), contextlib.ExitStack() as stack:
+        growth = stack.enter_context(GrowthWatch()) if workload.seconds else None
+        if growth:
+            watch = watch._replace(began=growth.began)
+        ended = _run_programs(program, workload, task, setup.folder, watch)
+    events = prepared.lines
+    (setup.folder / "history.jsonl").write_bytes(events + ended.history)
     try:
-        reported = history.parse(prepared + ended.history)
+        reported = history.parse(events + ended.history)
     except history.HistoryError as problem:
-        ended, reported = ended._replace(raised=str(problem)), history.parse(prepared)
+        ended, reported = ended._replace(raised=str(problem)), history.parse(events)
     log = read_log(
         setup.bootstrap,
         reported.topics,
-        {},
+        prepared.starts,
         lambda message: identity(message.key(), message.value()),
         broker_settings=setup.settings,
     )
-    missing_commits = uncommitted(
-        reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}
+    findings = (
+        *check(reported, log),
+        *scattered(traffic["rounds"], topic, log),
+        *uncommitted(reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}),
+        *(growth.findings if growth else ()),
     )
-    findings = (*check(reported, log), *missing_commits)
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 
-def prepare(setup: TrialSetup, topic: str, workload: Workload) -> bytes:
-    """Create the topics, write records for consumers, and return these records' history. Raises OSError."""
-    drawn = setup.traffic(workload)
-    from confluent_kafka import KafkaException, Producer
-    from confluent_kafka.admin import AdminClient, NewTopic
-
-    common = {
-        "bootstrap.servers": setup.bootstrap,
-        "log_level": 0,
-        "client.id": "barnabas-prepares",
-        **setup.settings,
-    }
-    admin = AdminClient(common)
-    topics = topics_of(drawn, topic) + ([f"{topic}-out"] if workload.copies else [])
-    try:
-        if setup.makes:
-            new_topics = [NewTopic(name, drawn.partitions, 1) for name in topics]
-            for creation in admin.create_topics(new_topics).values():
-                creation.result(SOON)
-        else:
-            for name in topics:
-                admin.list_topics(name, timeout=SOON)
-        _await_leaders(common, topics, drawn.partitions)
-        if workload.share:
-            _from_the_beginning(admin, f"{topic}-group")
-    except (KafkaException, TimeoutError) as problem:
-        reason = str(problem) or f"no answer within {SOON:g} s"
-        if setup.makes and isinstance(problem, TimeoutError):
-            reason += "; in place of `barnabas peers start embedded`, use --broker embedded"
-        raise OSError(f"{setup.bootstrap} has not made {topic}: {reason}") from None
-    events: list[history.Event] = []
-    if workload.written:
-        producer = Producer({**common, "enable.idempotence": setup.makes})
-        names = [f"{topic}-{number}" for number in range(workload.records)]
-        for name in names:
-            events.append(history.Sent(id=name, topic=topic, producer="barnabas-prepares"))
-            producer.produce(topic, name.encode(), key=name.encode())
-        if producer.flush(SOON):
-            raise OSError(f"{setup.bootstrap} took no records for {topic}")
-        events += [history.Acknowledged(id=name, topic=topic) for name in names]
-    return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
-
-
-def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str], partitions: int) -> None:
-    """Wait until the leaders have their logs.
-
-    A broker knows a new topic a moment before it can write to it: if it refuses the first batch of an
-    idempotent producer then and takes the second one, the first is out of order for ever.
-    """
-    from confluent_kafka import Consumer, KafkaException, TopicPartition
-
-    consumer = Consumer({**settings, "group.id": "barnabas-prepares"})  # it has to have one
-    until = time.monotonic() + SOON
-    try:
-        for partition in [
-            TopicPartition(name, each) for name in topics for each in range(partitions)
-        ]:
-            while True:
-                try:
-                    consumer.get_watermark_offsets(partition, timeout=SOON)
-                    break
-                except KafkaException:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(0.02)
-    finally:
-        consumer.close()
-
-
-def _from_the_beginning(admin: Any, group: str) -> None:
-    """Let a share group begin with the oldest records, which is a setting of the group (KIP-932)."""
-    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
-
-    oldest = ConfigEntry(
-        "share.auto.offset.reset", "earliest", incremental_operation=AlterConfigOpType.SET
+def _run_programs(
+    program: Program, workload: Workload, task: Mapping[str, Any], folder: Path, watch: Watch
+) -> RunResult:
+    """Run a workload and the one beside it, each in a process, and return the worst of their results."""
+    names = [workload.program, *filter(None, [workload.beside])]
+    outputs = [folder / "output.txt", folder / "output-beside.txt"]
+    with ThreadPoolExecutor(len(names)) as pool:
+        runs = [
+            pool.submit(run, program, name, task, output, watch)
+            for name, output in zip(names, outputs, strict=False)
+        ]
+        results = [each.result() for each in runs]
+    codes = [result.code for result in results]
+    return RunResult(
+        b"".join(result.history for result in results),
+        next((result.raised for result in results if result.raised), ""),
+        None if None in codes else next(filter(None, codes), 0),
+        max(result.seconds for result in results),
     )
-    resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=[oldest])
-    admin.incremental_alter_configs([resource])[resource].result(SOON)
 
 
 def broken(capture: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from barnabas.experiments.clients.workloads import Workload
-from barnabas.experiments.explore.history import Acknowledged, Failed, History, Sent
+from barnabas.experiments.explore.history import Acknowledged, Error, Failed, History, Sent
 from barnabas.experiments.explore.log import Log
 
 
@@ -24,7 +24,11 @@ def unfinished(workload: Workload, topic: str, reported: History, log: Log) -> s
     )
     if short:
         return short
-    settled = {(e.topic, e.id) for e in reported.events if isinstance(e, Acknowledged | Failed)}
+    settled = {
+        (event.topic, event.id)
+        for event in reported.events
+        if isinstance(event, Acknowledged | Failed | Error)
+    }
     unsettled = [
         key
         for key, sends in reported.sent.items()

@@ -22,6 +22,8 @@ Word = Literal[
     "slow",
     "fails",
     "breaks the protocol",
+    "grows",
+    "reported twice",
     "stuck",
     "died",
     "duplicates",
@@ -68,6 +70,9 @@ FINDINGS: Final[dict[str, Word]] = {
     "consumed again": "duplicates",
     "consumed after acceptance": "duplicates",
     "duplicated": "duplicates",
+    "reported twice": "reported twice",
+    "scattered": "reordered",
+    "grows": "grows",
 }
 """The kinds that explore's checks and `uncommitted` find, in the table's words."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from barnabas.nearest import did_you_mean, nearest
@@ -17,8 +19,15 @@ CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 PARTITIONS: Final = 4
 
+COME_AND_GO: Final = "topics come and go"
+ROLLING_RESTART: Final = "rolling restart"
+"""Values of `Workload.during`."""
+
 PATIENCE: Final = 130.0
 """Timeout of a step in seconds: most clients give up after 120 themselves."""
+
+ALL: Final = 0
+"""The value of `in_flight` for all sends."""
 
 PAUSE: Final = 0.02
 """Seconds between two sent records, so that faults happen while a client works."""
@@ -30,7 +39,14 @@ class Workload(NamedTuple):
     once: whether each sent record must be in the log exactly once. written: whether its records are written
     before it begins. copies: whether it writes to a second topic. share: whether its group is a share group.
     embedded: whether the embedded cluster supports it faithfully. runs: the workload's name in the programs,
-    if it differs. pause: seconds, see PAUSE. per_send: records that a producer hands over at once.
+    if it differs. beside: a workload of the programs that a second process runs at the same time. pause:
+    seconds, see PAUSE. per_send: records that a producer hands over at once. in_flight, topics: see
+    `draws.Draw`. replicas: of each partition. compacted: whether topics are compacted before it begins.
+
+    members: of a group; 0: it has none (`members.py`). leaves: whether the first member leaves, and another
+    one follows it. settings: the members', by Kafka's names; `{slot}` in values is a member's number.
+    pattern: whether members subscribe to a regular expression. during: what happens to the cluster during a
+    run (`during.py`). seconds: duration of a run at least; not 0: the workload runs once, without scenarios.
     """
 
     name: str
@@ -44,18 +60,39 @@ class Workload(NamedTuple):
     records: int = RECORDS
     pause: float = PAUSE
     per_send: int = 1
+    in_flight: int = ALL
+    topics: int = 1
+    members: int = 0
+    leaves: bool = False
+    settings: Mapping[str, str | int] = MappingProxyType({})
+    pattern: bool = False
+    replicas: int = 1
+    beside: str = ""
+    compacted: bool = False
+    during: str = ""
+    seconds: float = 0
 
     def work(self, **parameters: Any) -> dict[str, Any]:
         """Return a program's parameters that no draw decides, with further ones: see `draws.parameters`.
 
         stay: seconds that a consumer stays in its group at least.
         """
-        return {"patience": PATIENCE, "codecs": CODECS, **parameters}
+        return {"patience": PATIENCE + self.seconds, "codecs": CODECS, **parameters}
 
     @property
-    def drawn(self) -> bool:
+    def program(self) -> str:
+        """Return the workload's name in the programs."""
+        return self.runs or self.name
+
+    @property
+    def sends(self) -> bool:
         """Return whether the workload sends records that `draws.py` can draw."""
         return not self.written and self.name != "admin"
+
+    @property
+    def transacts(self) -> bool:
+        """Return whether the records are sent in transactions."""
+        return self.program == "transact"
 
 
 WORKLOADS: Final = (
@@ -82,6 +119,17 @@ WORKLOADS: Final = (
         once=True,
         pause=0,
         per_send=5,
+        in_flight=1,
+    ),
+    Workload(
+        "long-transactions",
+        "the same with transactions of some seconds over three topics",
+        once=True,
+        runs="transact",
+        records=200,
+        pause=0.06,
+        in_flight=50,
+        topics=3,
     ),
     Workload(
         "read-process-write",
@@ -89,6 +137,17 @@ WORKLOADS: Final = (
         once=True,
         written=True,
         copies=True,
+        members=1,
+    ),
+    Workload(
+        "rebalanced-copy",
+        "the same by two members, of which one leaves, and another one follows it",
+        once=True,
+        written=True,
+        copies=True,
+        runs="read-process-write",
+        members=2,
+        leaves=True,
     ),
     Workload(
         "assign",
@@ -100,16 +159,60 @@ WORKLOADS: Final = (
         "group",
         "a consumer of a group of the classic protocol reads records, and commits what it has read",
         written=True,
+        members=1,
     ),
     Workload(
         "cooperative",
-        "the same by two members with a cooperative assignor, of which one comes later",
+        "the same by three members with a cooperative assignor, which join one after the other",
         written=True,
+        runs="group",
+        members=3,
+        settings={"partition.assignment.strategy": "cooperative-sticky"},
     ),
     Workload(
         "consumer-protocol",
-        "the same in a group of the consumer rebalance protocol (KIP-848)",
+        "the same by two members of a group of the consumer rebalance protocol (KIP-848)",
         written=True,
+        runs="group",
+        members=2,
+        settings={"group.protocol": "consumer"},
+    ),
+    Workload(
+        "static",
+        "the same by two static members (KIP-345), of which one is restarted",
+        written=True,
+        runs="group",
+        members=2,
+        leaves=True,
+        settings={"group.instance.id": "instance-{slot}"},
+    ),
+    Workload(
+        "pattern",
+        "the same by two members that subscribe to a regular expression; topics come and go",
+        written=True,
+        runs="group",
+        members=2,
+        topics=2,
+        pattern=True,
+        during=COME_AND_GO,
+        settings={"metadata.max.age.ms": 1000},
+    ),
+    Workload(
+        "rack",
+        "the same by two members that fetch from followers in their racks (KIP-392)",
+        written=True,
+        runs="group",
+        members=2,
+        replicas=3,
+        settings={"client.rack": "rack-{slot}"},
+    ),
+    Workload(
+        "compacted",
+        "a consumer of a group reads a compacted topic with tombstones",
+        written=True,
+        runs="group",
+        members=1,
+        compacted=True,
     ),
     Workload(
         "share-group",
@@ -123,6 +226,36 @@ WORKLOADS: Final = (
         written=True,
     ),
     Workload("admin", "an administrator makes, changes and deletes topics"),
+    Workload(
+        "admin-beside-traffic",
+        "the same while a producer sends records",
+        runs="produce",
+        records=200,
+        beside="admin",
+    ),
+    Workload(
+        "rolling-restart",
+        "an idempotent producer sends and a group reads while each broker is restarted",
+        once=True,
+        runs="idempotent",
+        records=1000,
+        pause=0.04,
+        replicas=3,
+        beside="group",
+        members=2,
+        during=ROLLING_RESTART,
+        seconds=40,
+    ),
+    Workload(
+        "ten-minutes",
+        "a producer sends and a group reads for ten minutes: memory and connections must not grow",
+        runs="produce",
+        records=12_000,
+        pause=0.05,
+        beside="group",
+        members=1,
+        seconds=600,
+    ),
 )
 """All workloads."""
 

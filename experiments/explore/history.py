@@ -59,6 +59,15 @@ class Failed(Settings):
     topic: Topic
 
 
+class Error(Settings):
+    """The client reports an error for a record; whether it is written is unknown."""
+
+    event: Literal["error"] = "error"
+    id: str
+    topic: Topic
+    message: str = ""
+
+
 class Transaction(Settings):
     """The client reports the outcome of a transaction; the last report counts."""
 
@@ -125,6 +134,7 @@ Event = (
     Sent
     | Acknowledged
     | Failed
+    | Error
     | Transaction
     | Consumer
     | Assigned
@@ -240,7 +250,10 @@ def parse(text: bytes, name: str = "history") -> History:
         numbers.append(number)
     history = History(events)
     for number, event in zip(numbers, events, strict=True):
-        if isinstance(event, Acknowledged | Failed) and (event.topic, event.id) not in history.sent:
+        if (
+            isinstance(event, Acknowledged | Failed | Error)
+            and (event.topic, event.id) not in history.sent
+        ):
             raise HistoryError(
                 f"{name}:{number}: {event.id!r} is {event.event}, but no earlier line says that it was sent"
             )

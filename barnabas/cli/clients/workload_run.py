@@ -44,9 +44,11 @@ def do(options: DoOptions) -> int:
             program = prepare()
             for workload in workloads:
                 work_settings = {
-                    "run": workload.runs or workload.name,
+                    "run": workload.program,
                     "work": {
-                        **parameters(plain(workload, options.records), options.topic_of_run, 0),
+                        **parameters(
+                            plain(workload, options.records), workload, options.topic_of_run, 0
+                        ),
                         **workload.work(stay=STAY),
                     },
                 }

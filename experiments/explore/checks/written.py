@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from barnabas.experiments.explore.checks.promise import Violations, promise
-from barnabas.experiments.explore.history import Acknowledged, Consumed, History, Sent
+from barnabas.experiments.explore.history import (
+    Acknowledged,
+    Consumed,
+    Error,
+    Failed,
+    History,
+    Sent,
+)
 from barnabas.experiments.explore.log import Log
 
 
@@ -71,3 +78,16 @@ def reordered(history: History, log: Log) -> Violations:
             if ordinal < latest.get(producer, -1):
                 yield (topic, partition), name
             latest[producer] = max(ordinal, latest.get(producer, -1))
+
+
+@promise("reported more than once by the producer of {0}, as acknowledged or failed")
+def reported_twice(history: History, log: Log) -> Violations:
+    """Find records for which the client reported more outcomes than it was given the record."""
+    outcomes = Counter(
+        (event.topic, event.id)
+        for event in history.events
+        if isinstance(event, Acknowledged | Failed | Error)
+    )
+    for (topic, name), count in outcomes.items():
+        if count > len(history.sent[topic, name]):
+            yield (topic,), name

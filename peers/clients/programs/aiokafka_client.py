@@ -79,14 +79,13 @@ async def _started(client: Any, stop: Callable[[], Awaitable[None]]) -> None:
         raise
 
 
-class _Producer(library.Producer):
+class _Producer(library.ProducerWithFutures):
     """An AIOKafkaProducer."""
 
     failures = (KafkaError,)
 
     def __init__(self, work: Work, settings: dict[str, Any]) -> None:
         super().__init__(work)
-        self._sent: list[tuple[PlannedRecord, Any]] = []
         known = _known(AIOKafkaProducer)
         renamed = {"batch.size": "max.batch.size"}
         by_name = {renamed.get(name, name): value for name, value in work.settings.items()}
@@ -114,19 +113,30 @@ class _Producer(library.Producer):
                 self._sent.append((record, future))
             await asyncio.sleep(self.work.pause)
 
+    def written(self, record: PlannedRecord, future: Any, timeout: float) -> tuple[int, int]:
+        if not future.done():
+            self._wait(future, timeout)
+        if not future.done():
+            raise GaveUpError(f"{record.id} is neither acknowledged nor failed")
+        metadata = future.result()
+        return metadata.partition, metadata.offset
+
     @_blocking
-    async def settle(self) -> None:
-        sent, self._sent = self._sent, []
-        for record, future in sent:
-            done, _ = await asyncio.wait([future], timeout=self.work.patience)
-            if not done:
-                raise GaveUpError(f"{record.id} is neither acknowledged nor failed")
-            metadata = future.result()
-            at = metadata.partition, metadata.offset
-            self.work.acknowledged(record.id, record.topic, *at)
+    async def _wait(self, future: Any, seconds: float) -> None:
+        await asyncio.wait([future], timeout=seconds)
+
+    @_blocking
+    async def flush(self) -> None:
+        await self._producer.flush()
+
+    def close_with_records(self) -> None:
+        self.close()
+
+    def future(self, record: PlannedRecord) -> Any:
+        raise NotImplementedError  # `send_all` has all records at once
 
     def begin(self) -> None:
-        self._sent = []
+        super().begin()
         self._in_time(lambda: self._producer.begin_transaction())
 
     @_blocking
@@ -160,9 +170,14 @@ class _Producer(library.Producer):
 class _Consumer(library.Consumer):
     """An AIOKafkaConsumer."""
 
-    def __init__(self, work: Work, reader: Reader, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, work: Work, reader: Reader, settings: dict[str, Any], pattern: str | None
+    ) -> None:
+        known = [name.replace("_", ".") for name in _known(AIOKafkaConsumer)]
         defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+        settings = library.offered(settings, known)
         self._consumer = _new_client(AIOKafkaConsumer, work, reader.name, {**defaults, **settings})
+        self._pattern = pattern
         self._work, self._reader = work, reader
         self.group = settings.get("group.id")
 
@@ -170,11 +185,12 @@ class _Consumer(library.Consumer):
     async def __enter__(self) -> _Consumer:
         work, reader = self._work, self._reader
         if self.group:
+            topics = {"pattern": self._pattern} if self._pattern else {"topics": work.topics}
             self._consumer.subscribe(
-                [work.topic], listener=library.listener(ConsumerRebalanceListener, reader)
+                **topics, listener=library.listener(ConsumerRebalanceListener, reader)
             )
         else:
-            partitions = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+            partitions = [TopicPartition(*partition) for partition in work.topic_partitions]
             self._consumer.assign(partitions)
             reader.assigned(partitions)
         await _started(self._consumer, self._consumer.stop)
@@ -188,13 +204,29 @@ class _Consumer(library.Consumer):
     async def poll(self) -> list[Record]:
         batches = await self._consumer.getmany(timeout_ms=100, max_records=self._work.at_once)
         return [
-            Record(record.topic, record.partition, record.offset, record.value)
+            Record(
+                record.topic,
+                record.partition,
+                record.offset,
+                library.record_id(record.key, record.value),
+            )
             for records in batches.values()
             for record in records
         ]
 
+    def commit(self, offsets: Offsets) -> Offsets:
+        return self.commit_some(offsets)
+
     @_blocking
-    async def commit(self, offsets: Offsets) -> Offsets:
+    async def pause(self) -> None:
+        self._consumer.pause(*self._consumer.assignment())
+
+    @_blocking
+    async def resume(self) -> None:
+        self._consumer.resume(*self._consumer.assignment())
+
+    @_blocking
+    async def commit_some(self, offsets: Offsets) -> Offsets:
         try:
             await self._consumer.commit(
                 {TopicPartition(*partition): end for partition, end in offsets.items()}

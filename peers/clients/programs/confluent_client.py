@@ -72,7 +72,9 @@ class _Producer(library.Producer):
             if error is None:
                 at = message.partition(), message.offset()
                 self.work.acknowledged(record.id, record.topic, *at)
-            elif error.code() != KafkaError._PURGE_QUEUE:
+                return
+            self.work.failed(record.id, record.topic, error)
+            if error.code() != KafkaError._PURGE_QUEUE:
                 self._failed.append(error)
 
         self._producer.produce(
@@ -85,10 +87,21 @@ class _Producer(library.Producer):
         remaining = self._producer.flush(self.work.patience)
         if self._transactional:
             return
-        if self._failed:
-            raise KafkaException(self._failed[0])
+        self.report_outcomes()
         if remaining:
             raise GaveUpError(f"{remaining} records are neither acknowledged nor failed")
+
+    def flush(self) -> None:
+        self._producer.flush()
+
+    def close_with_records(self) -> None:
+        """Flush: the library's documentation has no other way to complete records."""
+        self.flush()
+
+    def report_outcomes(self) -> None:
+        """Raise the first error of a record: callbacks have reported all."""
+        if self._failed:
+            raise KafkaException(self._failed[0])
 
     def begin(self) -> None:
         self._producer.begin_transaction()
@@ -120,6 +133,7 @@ class _Consumer(library.Consumer):
         work: Work,
         reader: Reader,
         settings: dict[str, Any],
+        pattern: str | None,
         begin: Callable[[], None] = lambda: None,
     ) -> None:
         defaults = {
@@ -127,6 +141,10 @@ class _Consumer(library.Consumer):
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
         }
+        settings = library.offered(settings, library.OPTIONAL[:3] + library.OPTIONAL[4:])
+        if "metadata.max.age.ms" in settings:  # that of librdkafka is something else
+            age = settings.pop("metadata.max.age.ms")
+            settings["topic.metadata.refresh.interval.ms"] = age
         self._work = work
         self._consumer = _new_client(
             confluent_kafka.Consumer, work, reader.name, {**defaults, **settings}
@@ -138,9 +156,9 @@ class _Consumer(library.Consumer):
 
         # brokers of 0.8 keep a group's offsets, but have no members
         if "group.id" in settings and not (0,) < work.broker < (0, 9):
-            self._consumer.subscribe([work.topic], on_assign=assigned)
+            self._consumer.subscribe([pattern] if pattern else work.topics, on_assign=assigned)
             return
-        partitions = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+        partitions = [TopicPartition(*partition) for partition in work.topic_partitions]
         if "group.id" not in settings:
             for partition in partitions:
                 partition.offset = 0
@@ -166,8 +184,15 @@ class _Consumer(library.Consumer):
                 continue
 
     def commit(self, offsets: Offsets) -> Offsets:
+        return self._committed()
+
+    def commit_some(self, offsets: Offsets) -> Offsets:
+        to_commit = [TopicPartition(*partition, end) for partition, end in offsets.items()]
+        return self._committed(offsets=to_commit)
+
+    def _committed(self, **to_commit: Any) -> Offsets:
         try:
-            committed = self._consumer.commit(asynchronous=False)
+            committed = self._consumer.commit(asynchronous=False, **to_commit)
         except KafkaException:  # not committed: the records may be delivered again
             return {}
         return {
@@ -175,6 +200,12 @@ class _Consumer(library.Consumer):
             for partition in committed
             if partition.error is None and partition.offset >= 0
         }
+
+    def pause(self) -> None:
+        self._consumer.pause(self._consumer.assignment())
+
+    def resume(self) -> None:
+        self._consumer.resume(self._consumer.assignment())
 
     def rewind(self) -> list[Partition]:
         places: list[Any] = []
@@ -192,7 +223,12 @@ class _Consumer(library.Consumer):
 
 def _records(messages: list[Any]) -> list[Record]:
     return [
-        Record(message.topic(), message.partition(), message.offset(), message.value())
+        Record(
+            message.topic(),
+            message.partition(),
+            message.offset(),
+            library.record_id(message.key(), message.value()),
+        )
         for message in messages
         if not message.error()
     ]
@@ -207,7 +243,7 @@ class _ShareConsumer(library.ShareConsumer):
             raise NotOfferedError
         self._work = work
         self._consumer = _new_client(share_consumer, work, reader.name, {"group.id": work.group})
-        self._consumer.subscribe([work.topic])
+        self._consumer.subscribe(work.topics)
 
     def close(self) -> None:
         self._consumer.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_client import LIBRARY
 from library import Offsets
-from work import PendingRecords, Reader, Work
+from work import Member, PendingRecords, Reader, Work
 from workloads import end_offsets, read, report_committed
 
 SETTINGS = {
@@ -31,9 +31,10 @@ def stored_offsets(work: Work) -> int:
     A third member that joins after both must receive no record again.
     """
     pending, departed = PendingRecords(work), threading.Event()
-    pending.run_two_members(lambda name: _member(work, pending, name, departed))
+    members = [Member("reader-1"), Member("reader-2", after=1)]
+    pending.run_members(members, lambda member: _read(work, pending, member.name, departed))
     third = Reader(work, "reader-3")
-    with LIBRARY.consumer(work, third, _settings(work)) as consumer:
+    with LIBRARY.consumer(work, third, _settings(work), None) as consumer:
         until = time.monotonic() + LAST
         while time.monotonic() < until:
             read(consumer, third, pending)
@@ -44,7 +45,7 @@ def _settings(work: Work) -> dict[str, Any]:
     return {**SETTINGS, "group.id": work.group}
 
 
-def _member(work: Work, pending: PendingRecords, name: str, departed: threading.Event) -> None:
+def _read(work: Work, pending: PendingRecords, name: str, departed: threading.Event) -> None:
     """Read and store offsets. departed: whether the slow member has left."""
     reader, slow = Reader(work, name), name == "reader-1"
     given, done = Offsets(), Offsets()
@@ -54,7 +55,7 @@ def _member(work: Work, pending: PendingRecords, name: str, departed: threading.
         done.clear()
 
     try:
-        with LIBRARY.consumer(work, reader, _settings(work), begin) as consumer:
+        with LIBRARY.consumer(work, reader, _settings(work), None, begin) as consumer:
             while pending.unfinished() or not (slow or departed.is_set()):
                 new = end_offsets(read(consumer, reader, pending))
                 if not slow:

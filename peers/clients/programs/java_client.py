@@ -30,6 +30,8 @@ _FATAL = _errors(
 )
 """After which a producer is to be closed, as the documents of KafkaProducer have it."""
 
+_COMMITTED = kafka("clients.consumer.OffsetAndMetadata")
+
 _UNCOMMITTED = _errors(
     "common.errors.RetriableException",
     "common.errors.RebalanceInProgressException",
@@ -89,12 +91,18 @@ class _Producer(library.ProducerWithFutures):
     def close(self) -> None:
         close(self._producer)
 
+    def flush(self) -> None:
+        self._producer.flush()
+
+    def close_with_records(self) -> None:
+        self._producer.close()
+
     def future(self, record: PlannedRecord) -> Any:
         return self._producer.send(_producer_record(record))
 
-    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
+    def written(self, record: PlannedRecord, future: Any, timeout: float) -> tuple[int, int]:
         try:
-            metadata = future.get(int(self.work.patience * 1000), _MILLISECONDS)
+            metadata = future.get(int(timeout * 1000), _MILLISECONDS)
         except java("util.concurrent.TimeoutException"):
             raise GaveUpError(f"{record.id} is neither acknowledged nor failed") from None
         return int(metadata.partition()), int(metadata.offset())
@@ -104,10 +112,7 @@ class _Producer(library.ProducerWithFutures):
         self._producer.beginTransaction()
 
     def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
-        committed = java("util.HashMap")()
-        for partition, end in offsets.items():
-            committed.put(_PLACE(*partition), kafka("clients.consumer.OffsetAndMetadata")(end))
-        self._producer.sendOffsetsToTransaction(committed, consumer.group)
+        self._producer.sendOffsetsToTransaction(_offsets_and_metadata(offsets), consumer.group)
 
     def commit(self) -> None:
         """Commit the transaction; a call that takes too long is repeated, as its documents say."""
@@ -154,10 +159,19 @@ def _producer_record(record: PlannedRecord) -> Any:
     )
 
 
+def _offsets_and_metadata(offsets: Offsets) -> Any:
+    committed = java("util.HashMap")()
+    for partition, end in offsets.items():
+        committed.put(_PLACE(*partition), _COMMITTED(end))
+    return committed
+
+
 class _Consumer(library.Consumer):
     """A KafkaConsumer."""
 
-    def __init__(self, work: Work, reader: Reader, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, work: Work, reader: Reader, settings: dict[str, Any], pattern: str | None
+    ) -> None:
         defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False, **settings}
         if defaults.get("partition.assignment.strategy") == COOPERATIVE:
             if not offered(_COOPERATIVE):
@@ -168,13 +182,15 @@ class _Consumer(library.Consumer):
         self._consumer = consumer_class(properties(work, reader.name, config))
         self._work = work
         if "group.id" in settings:
-            topics = java("util.Arrays").asList(work.topic)
+            topics = java("util.Arrays").asList(work.topics)
+            if pattern:
+                topics = java("util.regex.Pattern").compile(pattern)
             self._consumer.subscribe(topics, _listener(reader))
             return
-        partitions = [_PLACE(work.topic, number) for number in range(work.partitions)]
+        partitions = [_PLACE(*partition) for partition in work.topic_partitions]
         self._consumer.assign(java("util.Arrays").asList(partitions))
-        for number in range(work.partitions):
-            reader.partition_assigned(work.topic, number)
+        for partition in work.topic_partitions:
+            reader.partition_assigned(*partition)
 
     @property
     def group(self) -> Any:
@@ -189,11 +205,23 @@ class _Consumer(library.Consumer):
         return _records(poll(self._consumer))
 
     def commit(self, offsets: Offsets) -> Offsets:
+        return self._committed(offsets)
+
+    def commit_some(self, offsets: Offsets) -> Offsets:
+        return self._committed(offsets, _offsets_and_metadata(offsets))
+
+    def _committed(self, offsets: Offsets, *to_commit: Any) -> Offsets:
         try:
-            self._consumer.commitSync()
+            self._consumer.commitSync(*to_commit)
         except _UNCOMMITTED:  # not committed: the records may be delivered again
             return {}
         return offsets
+
+    def pause(self) -> None:
+        self._consumer.pause(self._consumer.assignment())
+
+    def resume(self) -> None:
+        self._consumer.resume(self._consumer.assignment())
 
     def rewind(self) -> list[Partition]:
         consumer, partitions = self._consumer, []
@@ -212,9 +240,17 @@ def _partition(partition: Any) -> Partition:
 
 def _records(polled: Any) -> list[Record]:
     return [
-        Record(*_partition(record), int(record.offset()), str(record.value()).encode())
+        Record(
+            *_partition(record),
+            int(record.offset()),
+            library.record_id(_bytes(record.key()), _bytes(record.value())),
+        )
         for record in polled
     ]
+
+
+def _bytes(text: Any) -> bytes | None:
+    return None if text is None else str(text).encode()
 
 
 def _listener(reader: Reader) -> Any:
@@ -245,7 +281,7 @@ class _ShareConsumer(library.ShareConsumer):
             raise NotOfferedError
         config = properties(work, reader.name, {**READS, "group.id": work.group})
         self._consumer = kafka(class_name)(config)
-        self._consumer.subscribe(java("util.Arrays").asList(work.topic))
+        self._consumer.subscribe(java("util.Arrays").asList(work.topics))
 
     def close(self) -> None:
         close(self._consumer)

@@ -58,12 +58,18 @@ class _Producer(library.ProducerWithFutures):
     def close(self) -> None:
         self._producer.close(timeout=1)
 
+    def flush(self) -> None:
+        self._producer.flush(self.work.patience)
+
+    def close_with_records(self) -> None:
+        self._producer.close(self.work.patience)
+
     def future(self, record: PlannedRecord) -> Any:
         optional = library.named_timestamp(record.optional)
         return self._producer.send(record.topic, record.value, record.key, **optional)
 
-    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
-        until = self.work.until
+    def written(self, record: PlannedRecord, future: Any, timeout: float) -> tuple[int, int]:
+        until = time.monotonic() + timeout
         while not future.is_done:
             if time.monotonic() > until:
                 raise GaveUpError(f"{record.id} is neither acknowledged nor failed")
@@ -76,9 +82,7 @@ class _Producer(library.ProducerWithFutures):
         self._producer.begin_transaction()
 
     def send_offsets(self, offsets: Offsets, consumer: Any) -> None:
-        committed = {
-            TopicPartition(*at): OffsetAndMetadata(end, "", -1) for at, end in offsets.items()
-        }
+        committed = _offsets_and_metadata(offsets)
         self._producer.send_offsets_to_transaction(committed, consumer.group)
 
     def commit(self) -> None:
@@ -94,19 +98,31 @@ class _Producer(library.ProducerWithFutures):
             raise problem from None
 
 
+def _offsets_and_metadata(offsets: Offsets) -> dict[Any, Any]:
+    optional = (-1,) if "leader_epoch" in OffsetAndMetadata._fields else ()
+    return {
+        TopicPartition(*at): OffsetAndMetadata(end, "", *optional) for at, end in offsets.items()
+    }
+
+
 class _Consumer(library.Consumer):
     """A KafkaConsumer."""
 
-    def __init__(self, work: Work, reader: Reader, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, work: Work, reader: Reader, settings: dict[str, Any], pattern: str | None
+    ) -> None:
+        known = [name.replace("_", ".") for name in KafkaConsumer.DEFAULT_CONFIG]
         defaults = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+        settings = library.offered(settings, known)
         self._consumer = _new_client(KafkaConsumer, work, reader.name, {**defaults, **settings})
         self._work = work
         if "group.id" in settings:
+            topics = {"pattern": pattern} if pattern else {"topics": work.topics}
             self._consumer.subscribe(
-                [work.topic], listener=library.listener(ConsumerRebalanceListener, reader)
+                **topics, listener=library.listener(ConsumerRebalanceListener, reader)
             )
         else:
-            partitions = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+            partitions = [TopicPartition(*partition) for partition in work.topic_partitions]
             self._consumer.assign(partitions)
             reader.assigned(partitions)
 
@@ -122,17 +138,34 @@ class _Consumer(library.Consumer):
     def poll(self) -> list[Record]:
         batches = self._consumer.poll(timeout_ms=100, max_records=self._work.at_once)
         return [
-            Record(record.topic, record.partition, record.offset, record.value)
+            Record(
+                record.topic,
+                record.partition,
+                record.offset,
+                library.record_id(record.key, record.value),
+            )
             for records in batches.values()
             for record in records
         ]
 
     def commit(self, offsets: Offsets) -> Offsets:
+        return self._committed(offsets, None)
+
+    def commit_some(self, offsets: Offsets) -> Offsets:
+        return self._committed(offsets, _offsets_and_metadata(offsets))
+
+    def _committed(self, offsets: Offsets, to_commit: Any) -> Offsets:
         try:
-            self._consumer.commit()
+            self._consumer.commit(to_commit)
         except KafkaError:  # not committed: the records may be delivered again
             return {}
         return offsets
+
+    def pause(self) -> None:
+        self._consumer.pause(*self._consumer.assignment())
+
+    def resume(self) -> None:
+        self._consumer.resume(*self._consumer.assignment())
 
     def rewind(self) -> list[Partition]:
         consumer = self._consumer

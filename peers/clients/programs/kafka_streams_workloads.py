@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from java_client import READS, close, poll, properties
 from java_machine import java, jpype, kafka
-from work import PendingRecords, Reader, Work
+from work import Member, PendingRecords, Reader, Work
 
 _STREAMS = jpype.JPackage("org.apache.kafka.streams")
 _SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
@@ -23,25 +24,39 @@ def read_process_write(work: Work) -> int:
 
     A copied record counts as acknowledged once a consumer can read it.
     """
-    pending, failed = PendingRecords(work), list[Any]()
+    pending = PendingRecords(work)
+    first = work.members[0]
+    pending.run_members(
+        work.members, lambda member: _run_instance(work, pending, member, member == first)
+    )
+    return work.records
+
+
+def _run_instance(work: Work, pending: PendingRecords, member: Member, follows: bool) -> None:
+    """Run an instance of the application. follows: whether it waits for the copies of all instances."""
+    failed: list[Any] = []
+    reader = Reader(work, member.name, isolation="read_committed")
     state = Path(tempfile.mkdtemp(prefix="streams-"))
-    streams = _STREAMS.KafkaStreams(_topology(work), _settings(work, state))
+    streams = _STREAMS.KafkaStreams(_topology(work, reader), _settings(work, state))
     streams.setUncaughtExceptionHandler(_Failed(failed))
-    copies = _consumer(work)
+    copies = _consumer(work) if follows else None
     try:
         streams.start()
         while not failed and pending.unfinished():
+            if copies is None:
+                time.sleep(0.1)
+                continue
             for copy in poll(copies):
                 record = str(copy.value())
                 work.acknowledged(record, work.output, int(copy.partition()), int(copy.offset()))
                 pending.received(record.encode())
     finally:
-        close(copies)
+        if copies is not None:
+            close(copies)
         close(streams, 5000)
         shutil.rmtree(state, ignore_errors=True)
     if failed:
         raise failed[0]
-    return work.records
 
 
 def _settings(work: Work, state: Path) -> Any:
@@ -58,9 +73,7 @@ def _settings(work: Work, state: Path) -> Any:
     return table
 
 
-def _topology(work: Work) -> Any:
-    reader = Reader(work, isolation="read_committed")
-
+def _topology(work: Work, reader: Reader) -> Any:
     @jpype.JImplements("org.apache.kafka.streams.processor.api.Processor")
     class Copying:
         """A processor of one task, that is of one partition."""
@@ -68,16 +81,16 @@ def _topology(work: Work) -> Any:
         @jpype.JOverride  # type: ignore[untyped-decorator]
         def init(self, context: Any) -> None:
             self._context = context
-            reader.partition_assigned(work.topic, int(context.taskId().partition()))
+            for topic in work.topics:
+                reader.partition_assigned(topic, int(context.taskId().partition()))
 
         @jpype.JOverride  # type: ignore[untyped-decorator]
         def process(self, record: Any) -> None:
             value, position = str(record.value()), self._context.recordMetadata().get()
-            reader.consumed(
-                work.topic, int(position.partition()), int(position.offset()), value.encode()
-            )
+            topic, partition = str(position.topic()), int(position.partition())
+            reader.consumed(topic, partition, int(position.offset()), value.encode())
             # after an abort, Streams copies the records of several partitions in another order
-            work.sent(value, work.output, producer=f"task-{int(position.partition())}")
+            work.sent(value, work.output, producer=f"{topic}-{partition}")
             self._context.forward(record)
 
     @jpype.JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier")
@@ -87,7 +100,7 @@ def _topology(work: Work) -> Any:
             return Copying()
 
     builder = _STREAMS.StreamsBuilder()
-    builder.stream(work.topic).process(Supplier()).to(work.output)
+    builder.stream(java("util.Arrays").asList(work.topics)).process(Supplier()).to(work.output)
     return builder.build()
 
 

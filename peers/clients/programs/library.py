@@ -7,11 +7,12 @@ venv that has the client and nothing of this project.
 from __future__ import annotations
 
 import abc
+import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
-from work import PlannedRecord, Reader, Sends, Work
+from work import GaveUpError, PlannedRecord, Reader, Sends, Work
 
 RETENTION = "3600000"
 """The `retention.ms` that an administrator sets."""
@@ -19,14 +20,29 @@ RETENTION = "3600000"
 COOPERATIVE = "cooperative-sticky"
 """The value of `partition.assignment.strategy` for cooperative rebalances (KIP-429)."""
 
+OPTIONAL = (
+    "fetch.max.wait.ms",
+    "fetch.min.bytes",
+    "max.partition.fetch.bytes",
+    "max.poll.records",
+    "session.timeout.ms",
+)
+"""Settings of consumers that a library may lack."""
+
 
 class Record(NamedTuple):
-    """A record that a consumer was given."""
+    """A record that a consumer received."""
 
     topic: str
     partition: int
     offset: int
     value: bytes
+    """Its id."""
+
+
+def record_id(key: bytes | None, value: bytes | None) -> bytes:
+    """Return the id of a record: its value up to the padding, or its key if it has no value."""
+    return value.partition(b"|")[0] if value else key or b""
 
 
 Partition = tuple[str, int]
@@ -80,6 +96,29 @@ class Producer(Client):
                 too.
         """
 
+    def finish(self) -> None:
+        """End the last round as `Work.ending` says, and raise the first error of a record."""
+        if self.work.ending == "await":
+            self.settle()
+            return
+        if self.work.ending == "flush":
+            self.flush()
+        else:
+            self.close_with_records()
+        self.report_outcomes()
+
+    @abc.abstractmethod
+    def flush(self) -> None:
+        """Call the library's flush."""
+
+    @abc.abstractmethod
+    def close_with_records(self) -> None:
+        """Close the client, which is to complete its records before."""
+
+    @abc.abstractmethod
+    def report_outcomes(self) -> None:
+        """Report records that have an outcome, without waiting, and raise the first error of one."""
+
     @abc.abstractmethod
     def begin(self) -> None:
         """Begin a transaction."""
@@ -115,9 +154,29 @@ class ProducerWithFutures(Producer):
 
     def settle(self) -> None:
         """Wait for the records in turn, and report each."""
+        self._report(self.work.patience)
+
+    def report_outcomes(self) -> None:
+        """Report records whose future is done, and raise the first error of one."""
+        with contextlib.suppress(GaveUpError):
+            self._report(0)
+
+    def _report(self, timeout: float) -> None:
         sent, self._sent = self._sent, []
+        late: GaveUpError | None = None
+        failed: BaseException | None = None
         for record, future in sent:
-            self.work.acknowledged(record.id, record.topic, *self.written(record, future))
+            try:
+                at = self.written(record, future, 0 if late else timeout)
+            except GaveUpError as problem:
+                late = late or problem
+            except self.failures as problem:
+                self.work.failed(record.id, record.topic, problem)
+                failed = failed or problem
+            else:
+                self.work.acknowledged(record.id, record.topic, *at)
+        if failed or late:
+            raise failed or late  # type: ignore[misc]
 
     def begin(self) -> None:
         """Forget the records of a failed transaction."""
@@ -128,8 +187,8 @@ class ProducerWithFutures(Producer):
         """Send a record and return its future."""
 
     @abc.abstractmethod
-    def written(self, record: PlannedRecord, future: Any) -> tuple[int, int]:
-        """Wait for a record's future, and return its partition and offset.
+    def written(self, record: PlannedRecord, future: Any, timeout: float) -> tuple[int, int]:
+        """Wait for a record's future, and return its partition and offset. timeout: in seconds.
 
         Raises:
             GaveUpError: It did not complete in time. The client's own errors are raised, too.
@@ -139,8 +198,8 @@ class ProducerWithFutures(Producer):
 class Consumer(Client):
     """A consumer without automatic commits that starts at the oldest records.
 
-    With a `group.id` it subscribes to the workload's topic, otherwise all partitions are assigned; the
-    workload's `Reader` learns its partitions.
+    With a `group.id` it subscribes to the workload's topics, or to a pattern; otherwise all partitions are
+    assigned. The workload's `Reader` learns its partitions.
     """
 
     @abc.abstractmethod
@@ -149,7 +208,19 @@ class Consumer(Client):
 
     @abc.abstractmethod
     def commit(self, offsets: Offsets) -> Offsets:
-        """Commit offsets, and return those known to be committed; empty if that failed."""
+        """Commit all positions, and return those of `offsets`; empty if that failed."""
+
+    @abc.abstractmethod
+    def commit_some(self, offsets: Offsets) -> Offsets:
+        """Commit these offsets only, and return them; empty if that failed."""
+
+    @abc.abstractmethod
+    def pause(self) -> None:
+        """Pause all assigned partitions."""
+
+    @abc.abstractmethod
+    def resume(self) -> None:
+        """Resume all assigned partitions."""
 
     @abc.abstractmethod
     def rewind(self) -> Iterable[Partition]:
@@ -199,14 +270,20 @@ class Administrator(Client):
 class Library(NamedTuple):
     """Factories of a library's clients.
 
-    Settings have the names and values of Kafka's documentation (`enable.idempotence`, `group.protocol`). Each
-    factory raises NotOfferedError if the release lacks a feature.
+    Settings have the names and values of Kafka's documentation (`enable.idempotence`, `group.protocol`). The
+    last argument of `consumer` is a regular expression of topics, or None. Each factory raises
+    NotOfferedError if the release lacks a feature.
     """
 
     producer: Callable[[Work, dict[str, Any]], Producer]
-    consumer: Callable[[Work, Reader, dict[str, Any]], Consumer]
+    consumer: Callable[[Work, Reader, dict[str, Any], str | None], Consumer]
     administrator: Callable[[Work], Administrator]
     share_consumer: Callable[[Work, Reader], ShareConsumer] | None = None
+
+
+def offered(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return settings without optional ones that a library does not know."""
+    return {name: settings[name] for name in settings if name not in OPTIONAL or name in known}
 
 
 def named_timestamp(optional: dict[str, Any]) -> dict[str, Any]:

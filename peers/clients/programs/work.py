@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -48,6 +49,32 @@ Sends = list[list[PlannedRecord]]
 """Lists of records, each handed to the client at once."""
 
 
+class Member(NamedTuple):
+    """A member of a group, and its traffic (`experiments/clients/members.py`)."""
+
+    name: str
+    after: int = 0
+    """Joins when the members have received this many records."""
+    follows: str | None = None
+    """Joins when the member of that name has left."""
+    leaves: int | None = None
+    """Leaves when it has received this many records itself."""
+    delay: float = 0
+    """Seconds of work on the records of each poll."""
+    stall: float = 0
+    """Seconds of work on its first records, in addition."""
+    pauses: bool = False
+    """Pauses its partitions after each third poll with records, for two polls."""
+    rewinds: bool = False
+    """Seeks to the committed offsets once, after its third poll with records."""
+    partial: bool = False
+    """Commits only the offset of one partition after each poll."""
+    pattern: str | None = None
+    """Subscribes to a regular expression instead of topics."""
+    settings: Mapping[str, Any] = MappingProxyType({})
+    """By Kafka's names."""
+
+
 class Work:
     """A workload: its parameters, and the events that it reports."""
 
@@ -62,8 +89,13 @@ class Work:
         work = task["work"]
         self.bootstrap: str = task["bootstrap"]
         self.topic: str = task["topic"]
+        self.topics: list[str] = work["topics"]
+        """All topics; the first is `topic`."""
+        self.members = [Member(**member) for member in work.get("members", [])]
+        self.ending: str = work["ending"]
+        """How a producer ends its last round: await, flush or close."""
         self.partitions: int = work["partitions"]
-        """Partitions of the topic, and of the output topic."""
+        """Partitions of each topic, and of the output topic."""
         self.records: int = work["records"]
         self.patience: float = work["patience"]
         """The timeout of a step in seconds."""
@@ -114,6 +146,11 @@ class Work:
             record.get("timestamp"),
         )
 
+    @property
+    def topic_partitions(self) -> list[tuple[str, int]]:
+        """Return all partitions of all topics."""
+        return [(topic, number) for topic in self.topics for number in range(self.partitions)]
+
     @staticmethod
     def aborts(number: int) -> bool:
         """Return whether a transaction is aborted on purpose: each third one."""
@@ -145,6 +182,10 @@ class Work:
         """Report an acknowledged record; a negative offset is none."""
         at = None if offset is None or offset < 0 else offset
         self.report("acknowledged", id=record, topic=topic, partition=partition, offset=at)
+
+    def failed(self, record: str, topic: str, problem: object) -> None:
+        """Report an error of a record; whether it is written is unknown."""
+        self.report("error", id=record, topic=topic, message=str(problem)[:200])
 
     def ended(self, transaction: str, outcome: str) -> None:
         """Report the outcome of a transaction."""
@@ -225,12 +266,10 @@ class PendingRecords:
         self._ids = set(work.ids)
         self._until = work.until
         self._ended = False
-        self._begun = threading.Event()
 
     def received(self, value: bytes) -> None:
         """Remove a received record."""
         self._ids.discard(value.decode())
-        self._begun.set()
 
     def unfinished(self) -> bool:
         """Return whether a consumer is to poll once more. Raises GaveUpError."""
@@ -238,28 +277,34 @@ class PendingRecords:
             raise GaveUpError(f"{len(self._ids)} records were not delivered")
         return not self._ended and (bool(self._ids) or (self._stays and self._work.stays))
 
-    def run_two_members(self, read: Callable[[str], None]) -> None:
-        """Run two members, named by the argument; the second joins after the first record.
+    def run_members(self, members: list[Member], read: Callable[[Member], None]) -> None:
+        """Run members of a group, each in a thread except the first, once its records were received.
 
-        Raises the exception of either member.
+        Raises the first exception of a member.
         """
         failed: list[BaseException] = []
+        departed: set[str | None] = {None}
 
-        def later() -> None:
+        def due(member: Member) -> bool:
+            received = self._work.records - len(self._ids)
+            return received >= member.after and member.follows in departed
+
+        def run(member: Member) -> None:
             try:
-                while not self._begun.wait(0.05) and self.unfinished():
-                    pass
-                read("reader-2")
+                while not due(member) and self.unfinished():
+                    time.sleep(0.02)
+                if self.unfinished():
+                    read(member)
             except BaseException as problem:  # noqa: BLE001 (raised below)
                 failed.append(problem)
                 self._ended = True
+            departed.add(member.name)
 
-        second = threading.Thread(target=later, daemon=True)
-        second.start()
-        try:
-            read("reader-1")
-        finally:
-            self._ended = True
-            second.join(self._work.patience)
+        threads = [threading.Thread(target=run, args=(each,), daemon=True) for each in members[1:]]
+        for thread in threads:
+            thread.start()
+        run(members[0])
+        for thread in threads:
+            thread.join(self._work.patience)
         if failed:
             raise failed[0]

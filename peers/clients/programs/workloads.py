@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import time
 from collections.abc import Callable
 from typing import Any
 
 from library import (
-    COOPERATIVE,
     RETENTION,
     Administrator,
     Consumer,
@@ -23,6 +23,7 @@ from library import (
 )
 from work import (
     GaveUpError,
+    Member,
     NotOfferedError,
     PendingRecords,
     PlannedRecord,
@@ -30,6 +31,12 @@ from work import (
     Sends,
     Work,
 )
+
+THIRD_POLL = 3
+"""Poll with records after which a member seeks; and so often, it pauses."""
+
+PAUSED_POLLS = 2
+"""Polls until a member resumes its partitions."""
 
 
 def find(name: str, workload: str) -> Callable[[Work], int]:
@@ -72,9 +79,12 @@ def _compressed(library: Library, work: Work) -> int:
 
 def _send_all(producer: Producer, rounds: list[Sends]) -> int:
     with producer:
-        for sends in rounds:
+        for sends in rounds[:-1]:
             producer.send_all(sends)
             producer.settle()
+        if rounds:
+            producer.send_all(rounds[-1])
+            producer.finish()
     return 0
 
 
@@ -112,7 +122,7 @@ def _transaction(producer: Producer, name: str, sends: Sends, end: Callable[[], 
 def _assign(library: Library, work: Work) -> int:
     """Read all records of assigned partitions, without a group."""
     pending, reader = PendingRecords(work, stays=False), Reader(work, group=False)
-    with library.consumer(work, reader, {}) as consumer:
+    with library.consumer(work, reader, {}, None) as consumer:
         while pending.unfinished():
             read(consumer, reader, pending)
     return work.records
@@ -134,36 +144,45 @@ def end_offsets(records: list[Record]) -> Offsets:
 
 
 def _group(library: Library, work: Work) -> int:
-    """Read and commit all records in a group."""
-    _member(library, work, PendingRecords(work), "reader", {})
-    return work.records
-
-
-def _cooperative(library: Library, work: Work) -> int:
-    """Read all records by two members with cooperative rebalances."""
-    return _two_members(library, work, {"partition.assignment.strategy": COOPERATIVE})
-
-
-def _consumer_protocol(library: Library, work: Work) -> int:
-    """Read all records by two members of a group of the consumer protocol (KIP-848)."""
-    return _two_members(library, work, {"group.protocol": "consumer"})
-
-
-def _two_members(library: Library, work: Work, settings: dict[str, Any]) -> int:
+    """Read and commit all records by the members of a group."""
     pending = PendingRecords(work)
-    pending.run_two_members(lambda name: _member(library, work, pending, name, settings))
+    pending.run_members(
+        work.members, lambda member: _read_as_member(library, work, pending, member)
+    )
     return work.records
 
 
-def _member(
-    library: Library, work: Work, pending: PendingRecords, name: str, settings: dict[str, Any]
-) -> None:
-    reader = Reader(work, name)
-    with library.consumer(work, reader, {"group.id": work.group, **settings}) as consumer:
-        while pending.unfinished():
+def _read_as_member(library: Library, work: Work, pending: PendingRecords, member: Member) -> None:
+    reader, received, polls, paused_polls = Reader(work, member.name), 0, 0, 0
+    settings = {"group.id": work.group, **member.settings}
+    with library.consumer(work, reader, settings, member.pattern) as consumer:
+        while pending.unfinished() and not _leaves(member, received):
             records = read(consumer, reader, pending)
-            if records:
-                report_committed(work, consumer.commit(end_offsets(records)))
+            if paused_polls:
+                paused_polls -= 1
+                if not paused_polls:
+                    consumer.resume()
+            if not records:
+                continue
+            received, polls = received + len(records), polls + 1
+            time.sleep(member.delay + (member.stall if polls == 1 else 0))
+            if member.rewinds and polls == THIRD_POLL:
+                for partition in consumer.rewind():
+                    reader.partition_assigned(*partition)
+                continue
+            offsets = end_offsets(records)
+            if member.partial:
+                first = min(offsets)
+                report_committed(work, consumer.commit_some({first: offsets[first]}))
+            else:
+                report_committed(work, consumer.commit(offsets))
+            if member.pauses and not paused_polls and polls % THIRD_POLL == 0:
+                consumer.pause()
+                paused_polls = PAUSED_POLLS
+
+
+def _leaves(member: Member, received: int) -> bool:
+    return member.leaves is not None and received >= member.leaves
 
 
 def report_committed(work: Work, offsets: Offsets) -> None:
@@ -189,25 +208,34 @@ def _share_group(library: Library, work: Work) -> int:
 
 def _read_process_write(library: Library, work: Work) -> int:
     """Copy records to another topic, each in the transaction that commits its offset."""
-    pending, reader = PendingRecords(work), Reader(work, isolation="read_committed")
-    settings = {"group.id": work.group, "isolation.level": "read_committed"}
-    number = 0
+    pending = PendingRecords(work)
+    pending.run_members(
+        work.members, lambda member: _copy_as_member(library, work, pending, member)
+    )
+    return work.records
+
+
+def _copy_as_member(library: Library, work: Work, pending: PendingRecords, member: Member) -> None:
+    reader = Reader(work, member.name, isolation="read_committed")
+    settings = {"group.id": work.group, "isolation.level": "read_committed", **member.settings}
+    first = member == work.members[0]
+    transactional_id = work.group if first else f"{work.group}-{member.name}"
+    number = received = 0
     with (
-        library.producer(work, {"transactional.id": work.group}) as producer,
-        library.consumer(work, reader, settings) as consumer,
+        library.producer(work, {"transactional.id": transactional_id}) as producer,
+        library.consumer(work, reader, settings, None) as consumer,
     ):
-        while pending.unfinished():
+        while pending.unfinished() and not _leaves(member, received):
             records = read(consumer, reader)
             if not records:
                 continue
-            number += 1
-            if _copied(producer, consumer, str(number), records):
+            number, received = number + 1, received + len(records)
+            if _copied(producer, consumer, f"{member.name}.{number}", records):
                 for record in records:
                     pending.received(record.value)
             else:
                 for partition in consumer.rewind():
                     reader.partition_assigned(*partition)
-    return work.records
 
 
 def _copied(producer: Producer, consumer: Consumer, name: str, records: list[Record]) -> bool:
@@ -257,8 +285,6 @@ WORKLOADS: dict[str, Callable[[Library, Work], int]] = {
     "transact": _transact,
     "assign": _assign,
     "group": _group,
-    "cooperative": _cooperative,
-    "consumer-protocol": _consumer_protocol,
     "share-group": _share_group,
     "read-process-write": _read_process_write,
     "admin": _admin,

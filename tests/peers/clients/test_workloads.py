@@ -18,6 +18,7 @@ from tests.peers.clients.test_lines import Told, own_program
 PROGRAMS = Path(python.__file__).parent / "programs"
 
 OWN = """
+import json
 import library
 from library import Record
 from work import NotOfferedError
@@ -36,6 +37,9 @@ class Producer(library.Producer):
 
     def close(self): pass
     def begin(self): self.open = []
+    def flush(self): self.settle()
+    def close_with_records(self): self.settle()
+    def report_outcomes(self): pass
 
     def send(self, record):
         self.open.append(record)
@@ -55,7 +59,7 @@ class Producer(library.Producer):
     def abort_failed(self, problem): pass
 
 class Consumer(library.Consumer):
-    def __init__(self, work, reader, settings):
+    def __init__(self, work, reader, settings, pattern):
         if "group.protocol" in settings:
             raise NotOfferedError
         self.work, self.at = work, 0
@@ -69,6 +73,9 @@ class Consumer(library.Consumer):
         return [Record(self.work.topic, 0, self.at - len(ids) + n, id.encode()) for n, id in enumerate(ids)]
 
     def commit(self, ends): return ends
+    def commit_some(self, ends): return ends
+    def pause(self): print(json.dumps({"event": "pause"}), flush=True)
+    def resume(self): print(json.dumps({"event": "resume"}), flush=True)
 
     def rewind(self):
         self.at = 0
@@ -78,13 +85,24 @@ LIBRARY = library.Library(Producer, Consumer, None)
 """
 
 
-def events(tmp_path: Path, workload: str, records: int = 16) -> tuple[list[dict[str, Any]], Any]:
+def events(
+    tmp_path: Path, workload: str, records: int = 16, **features: Any
+) -> tuple[list[dict[str, Any]], Any]:
     """What a workload tells, and what left it."""
     (tmp_path / "own_client.py").write_text(OWN)
-    drawn = Draw(sends=records, in_flight=5, partitions=1)
-    work = {**parameters(drawn, "t", 0), "patience": 60, "stay": 0}
+    entry = next(
+        (each for each in workloads.WORKLOADS if each.name == workload), workloads.find("produce")
+    )
+    drawn = Draw(sends=records, in_flight=5, partitions=1, members=entry.members, **features)
+    work = {**parameters(drawn, entry, "t", 0), "patience": 60, "stay": 0}
     with own_program(tmp_path) as told:
-        told.tell(number=1, run=workload, bootstrap="b", topic="t", work=work)
+        told.tell(
+            number=1,
+            run=workload if workload == "x" else entry.program,
+            bootstrap="b",
+            topic="t",
+            work=work,
+        )
         return _until_the_end(told)
 
 

@@ -1,0 +1,39 @@
+"""The brokers, the folder and the traffic of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from barnabas.experiments.clients.draws import Draw, plain
+from barnabas.experiments.clients.workloads import PARTITIONS, Workload
+from barnabas.peers.apache.cluster import ApacheCluster
+
+
+class TrialSetup(NamedTuple):
+    """The brokers of a trial, the folder for its files, and its traffic.
+
+    makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
+    these brokers. parameters: further parameters of the workload. drawn: the traffic; None: the plain one.
+    cluster: the brokers, if the trial may restart them.
+    """
+
+    bootstrap: str
+    folder: Path
+    makes: bool = True
+    settings: Mapping[str, Any] = {}
+    parameters: Mapping[str, Any] = {}
+    drawn: Draw | None = None
+    cluster: ApacheCluster | None = None
+
+    @property
+    def librdkafka(self) -> dict[str, Any]:
+        """Return librdkafka's settings of a client for these brokers."""
+        return {"bootstrap.servers": self.bootstrap, "log_level": 0, **self.settings}
+
+    def traffic(self, workload: Workload) -> Draw:
+        """Return the traffic as far as the brokers allow it: some create topics on their own."""
+        drawn = self.drawn or plain(workload)
+        allowed = {"partitions": PARTITIONS, "history": "none"}
+        return drawn if self.makes else drawn.model_copy(update=allowed)
