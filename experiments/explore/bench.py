@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
+from barnabas.experiments.explore.checks.outputs import Expectation, outputs
 from barnabas.experiments.explore.command import RunParameters, last_line, run_command
 from barnabas.experiments.explore.finding import Finding
 from barnabas.experiments.explore.read_log import IdOf, ends, read_log
@@ -29,6 +30,7 @@ class Bench(NamedTuple):
     bootstrap: str
     """The cluster itself."""
     id_of: IdOf
+    expectations: Sequence[Expectation] = ()
 
 
 class FinishedRun(NamedTuple):
@@ -66,9 +68,8 @@ def run(bench: Bench, target: Target | None, limit: float, folder: Path) -> Fini
     findings: tuple[Finding, ...] = ()
     try:
         written = history.read(path)
-        if written is not None:
-            log = read_log(bench.bootstrap, written.topics, starts, bench.id_of)
-            findings = check(written, log)
+        if written is not None or bench.expectations:
+            findings = _findings(bench, written or history.History(), starts, token, ended.code)
     except history.HistoryError as problem:
         if target is None:
             raise
@@ -86,6 +87,28 @@ def run(bench: Bench, target: Target | None, limit: float, folder: Path) -> Fini
     return FinishedRun(result, exchanges)
 
 
+def _findings(
+    bench: Bench,
+    written: history.History,
+    starts: Mapping[history.TopicPartition, int],
+    token: str,
+    exit_code: int | None,
+) -> tuple[Finding, ...]:
+    """Return the findings of all checks and expectations."""
+    expectations = [expectation.of_run(token) for expectation in bench.expectations]
+    topics = {topic for each in expectations for topic in (each.source, each.output)}
+    log = read_log(bench.bootstrap, written.topics | topics, starts, bench.id_of)
+    findings = list(check(written, log))
+    for expectation in expectations:
+        source = log
+        if all(record.topic != expectation.source for record in log.records):
+            # the program only reads the topic, which was filled before
+            source = read_log(bench.bootstrap, [expectation.source], {}, bench.id_of)
+        finished = exit_code == 0
+        findings += outputs(expectation, written, log, source, finished=finished)
+    return tuple(findings)
+
+
 def _fault(target: Target, rules: Rules, exchanges: list[RecordedExchange]) -> dict[str, object]:
     """Return the fields of a result that describe its fault."""
     rule = rules.rule(target.cut)
@@ -95,6 +118,7 @@ def _fault(target: Target, rules: Rules, exchanges: list[RecordedExchange]) -> d
         "client": target.client,
         "cut": target.cut,
         "scenario": target.name,
+        "may_end": target.may_end_program,
         "reached": rule.fired > 0 and not rule.unable,
         "trouble": causes(rule.troubles, rule.unable),
         "recovery_ms": recovery_ms(exchanges, target.cut, target.direction),

@@ -1,7 +1,7 @@
 """The faults of an exploration, each as a scenario for one exchange.
 
-They are the rules of a template: a rule has a name, `match.direction` (default: request) and `do`; the
-exchange determines the matching message.
+They are the rules of a template: a rule has a name, `match.direction` (default: request), `match.api`
+(default: all) and `do`; the exchange determines the matching message.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from barnabas.experiments.explore.recording import Step
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.proxy.scenario.yaml_lines import dump, plain, read
+from barnabas.specs import NAMES
 from barnabas.specs.frames import Direction
 
 CUTS: Final = """\
@@ -22,7 +23,7 @@ rules:
   - {name: after the broker has it, match: {direction: request}, do: lose_reply}
   - {name: after the reply, match: {direction: response}, do: {close: {forward: true}}}
 """
-"""The default template, which cuts the connection at the three moments of an exchange."""
+"""The template that cuts the connection at the three moments of an exchange."""
 
 
 class Cut(NamedTuple):
@@ -32,7 +33,15 @@ class Cut(NamedTuple):
     direction: Direction
     do: Any
     """The fault as in the template."""
-    seed: int
+    seed: int = 0
+    apis: frozenset[str] = frozenset()
+    """The names of the APIs to which the fault applies; empty: all."""
+    after: str = ""
+    """The API that the client must have called before; empty: none."""
+
+    def concerns(self, api: str) -> bool:
+        """Return whether the fault is meant for exchanges of an API."""
+        return not self.apis or api in self.apis
 
 
 def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut, ...]:
@@ -59,18 +68,24 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
         match = raw.get("match") or {}
         more = [
             *(key for key in ("where", "record", "when") if key in raw),
-            *(set(match) - {"direction"}),
+            *(set(match) - {"direction", "api"}),
         ]
         if more:
             raise ValueError(
                 f"{name}: rule {rule.name!r} gives {sorted(more)[0]}: a template rule may have "
-                "only name, match.direction and do (the exchange says what matches and when)"
+                "only name, match.api, match.direction and do (the exchange says what matches and when)"
             )
         other = slugs.setdefault(slug(rule.name), rule.name)
         if other != rule.name:
             raise ValueError(f"{name}: {other!r} and {rule.name!r} would have the same file name")
     return tuple(
-        Cut(rule.name, rule.match.direction or "request", raw["do"], scenario.seed)
+        Cut(
+            rule.name,
+            rule.match.direction or "request",
+            raw["do"],
+            scenario.seed,
+            frozenset(NAMES[key] for key in rule.match.api or ()),
+        )
         for rule, raw in zip(scenario.rules, written, strict=True)
     )
 

@@ -65,7 +65,7 @@ def choose(
     recorded = steps(folder.recording, folder.results[""].run)
     chosen = plan(recorded.steps, cuts, apis=apis, per_api=per_api, limit=limit, faults=faults)
     for reason, count in recorded.left_out.items():
-        chosen.left_out[reason] += count * len(cuts)
+        chosen.left_out[reason] += count * sum(not cut.apis for cut in cuts)
     return chosen
 
 

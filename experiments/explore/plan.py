@@ -1,9 +1,9 @@
 """The plan of an exploration: faults at exchanges, in an order that spreads evenly under any limit.
 
 Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, the middle
-one, and so on into the gaps between. All clients and APIs alternate, one exchange each, with all faults of
-the template. So the runs under a smaller limit are the first ones under a larger limit, and an exploration
-can be extended later.
+one, and so on into the gaps between. All clients and APIs alternate, one exchange each, with all faults that
+are meant for its API. So the runs under a smaller limit are the first ones under a larger limit, and an
+exploration can be extended later.
 """
 
 from __future__ import annotations
@@ -53,26 +53,35 @@ def plan(
     """
     left_out: Counter[str] = Counter()
     groups: dict[tuple[str, str], list[Step]] = {}
+    first_calls: dict[tuple[str, str], int] = {}
     for step in steps:
+        first_calls.setdefault((step.client, step.api), step.k)
         if apis is None or step.api in apis:
             groups.setdefault((step.client, step.api), []).append(step)
         else:
-            left_out["of other APIs (--api)"] += len(cuts)
+            left_out["of other APIs (--api)"] += len(_meant_for(step.api, cuts))
     chosen = []
-    for group in groups.values():
+    for (_, api), group in groups.items():
         chosen.append([group[index] for index in spread(len(group))][:per_api])
-        left_out["beyond --per-api"] += max(len(group) - per_api, 0) * len(cuts)
+        beyond = max(len(group) - per_api, 0) * len(_meant_for(api, cuts))
+        left_out["beyond --per-api"] += beyond
     runs: list[Planned] = []
     for step in _in_turn(chosen):
-        for cut in cuts:
+        for cut in _meant_for(step.api, cuts):
             if step.response is None and cut.direction == "response":
                 left_out["on responses that were not recorded"] += 1
+            elif cut.after and first_calls.get((step.client, cut.after), step.k) >= step.k:
+                left_out["with errors that brokers do not give at that moment"] += 1
             elif not fits(step, cut, faults):
                 left_out["with faults that do not apply to this API"] += 1
             else:
                 runs.append(Planned(step, cut))
     left_out["beyond --limit"] += max(len(runs) - limit, 0)
     return Plan(tuple(runs[:limit]), +left_out)
+
+
+def _meant_for(api: str, cuts: Iterable[Cut]) -> list[Cut]:
+    return [cut for cut in cuts if cut.concerns(api)]
 
 
 def spread(count: int) -> list[int]:

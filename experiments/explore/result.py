@@ -23,6 +23,8 @@ class Result(Settings):
     """Whether the fault was done; if not, the run is inconclusive."""
     trouble: str = ""
     """The reason why a fault could not be done to a matching message."""
+    may_end: bool = False
+    """Whether the program may end with a failure: the fault is an error that it has to handle."""
     exit_code: int | None
     """The program's exit code; None: killed after the time limit."""
     seconds: float
@@ -41,14 +43,19 @@ class Result(Settings):
 
     @property
     def failed(self) -> bool:
-        """Return whether the program failed, or there are findings."""
-        return self.exit_code != 0 or bool(self.findings)
+        """Return whether the program failed without permission, or there are findings."""
+        return bool(self.kinds)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kinds of findings, with `failed` for a failed program."""
-        failed = ("failed",) if self.exit_code != 0 else ()
+        """Return the kinds of findings, with `failed` for a program that should not have failed."""
+        failed = () if self.exit_code == 0 or self._ended_properly else ("failed",)
         return frozenset((*failed, *(finding.kind for finding in self.findings)))
+
+    @property
+    def _ended_properly(self) -> bool:
+        """Return whether the program ended itself with a failure, and may do so."""
+        return self.may_end and self.exit_code is not None and self.exit_code > 0
 
     @property
     def outcome(self) -> str:
@@ -71,6 +78,8 @@ class Result(Settings):
         parts = [f"{finding.kind}: {finding.text}" for finding in self.findings]
         if self.exit_code != 0 and self.last_line:
             parts.append(self.last_line)
+        if self._ended_properly:
+            parts.append("a program may end after this error")
         if not self.reached:
             parts.append(
                 f"inconclusive: {self.trouble}"

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from barnabas.captures.checks.facts import RETRIABLE
 from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.faults.respond import Respond
 from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.specs import NAMES
+from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.frames import Direction
+
+_JOINING: Final = frozenset(
+    ("JoinGroup", "SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+)
+_REJOIN: Final = frozenset(
+    ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
+)
+"""Errors after which client libraries join the group again, in responses to requests that the program did not
+make."""
 
 
 class Target(NamedTuple):
@@ -24,6 +36,21 @@ class Target(NamedTuple):
     name: str
     """The file's name."""
     scenario: Scenario
+
+    @property
+    def may_end_program(self) -> bool:
+        """Return whether the fault is an error that the client library passes to the program.
+
+        A program may end with a failure if it gets an error that no client retries.
+        """
+        return any(
+            isinstance(fault.config, Respond)
+            and fault.config.error != 0
+            and error_in(0, fault.config.error) not in RETRIABLE
+            and not (self.api in _JOINING and error_in(0, fault.config.error) in _REJOIN)
+            for rule in self.scenario.rules
+            for fault in rule.do
+        )
 
 
 def target(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> Target:

@@ -16,6 +16,7 @@ explore_app = typer.Typer()
     epilog=examples(
         "barnabas explore -b localhost:9092 -- python orders.py --topic 'orders-{run}'",
         "barnabas explore -b localhost:9092 --api Produce,EndTxn --per-api 5 -- ./orders",
+        "barnabas explore -b localhost:9092 --expect 'orders:invoices-{run}' -- ./invoices",
         "barnabas explore -b localhost:9092 --scenario faults.yaml --json -- ./orders | jq .outcome",
         "barnabas explore -b localhost:9092 "
         "--only exploration/scenarios/017-Produce-after-the-broker-has-it.yaml -- ./orders",
@@ -23,7 +24,10 @@ explore_app = typer.Typer()
 )
 @takes(ExploreOptions)
 def explore_command(options: ExploreOptions) -> int:
-    """Cut a program's connections at each exchange, one per run; compare its history with the log."""
+    """Put a fault into each exchange of a program, one per run; compare its history with the log.
+
+    Faults: the connection is cut, or the exchange gets an error that brokers may report there.
+    """
     from barnabas.cli.explore.explore import Job, explore
 
     return explore(Job.of(options))

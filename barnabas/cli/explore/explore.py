@@ -19,6 +19,7 @@ from barnabas.cli.plugins.faults import own_faults
 from barnabas.experiments.explore.bench import Bench, run
 from barnabas.experiments.explore.command import CommandError
 from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
+from barnabas.experiments.explore.errors import ERRORS, known_errors
 from barnabas.experiments.explore.exploration import (
     RECORDING_LIMIT,
     RecordingError,
@@ -32,6 +33,7 @@ from barnabas.experiments.explore.folder import Folder, FolderError
 from barnabas.experiments.explore.history import HistoryError
 from barnabas.experiments.explore.read_log import PATIENCE, LogError, ends, id_of
 from barnabas.experiments.explore.target import Target, target
+from barnabas.experiments.explore.untried import untried
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.stop_signals import interruptible
@@ -57,7 +59,12 @@ class Job:
 
 def explore(job: Job) -> int:
     """Explore, and print the results; return the exit code. Raises Trouble."""
-    bench = Bench(job.options.command, job.options.bootstrap_server, id_of(job.options.where))
+    bench = Bench(
+        job.options.command,
+        job.options.bootstrap_server,
+        id_of(job.options.where),
+        tuple(job.options.expect),
+    )
     try:
         with interruptible():
             return _only(job, bench) if job.options.only else _all(job, bench)
@@ -71,7 +78,7 @@ def explore(job: Job) -> int:
 def _all(job: Job, bench: Bench) -> int:
     template = _template(job)
     folder = _folder(job)
-    report = Report(job.output, job.options.as_json)
+    report = _report(job, folder.path)
     try:
         job.output.note(f"asking {bench.bootstrap} for its partitions ({PATIENCE:.0f} s at most)")
         ends(bench.bootstrap)  # reports an unreachable cluster before anything else
@@ -80,9 +87,7 @@ def _all(job: Job, bench: Bench) -> int:
             first = record(bench, folder, job.options.time_limit)
             report.add(first)
             if first.failed:
-                report.close(
-                    Counter(), folder.path, job.options.command, job.options.bootstrap_server
-                )
+                report.close()
                 return FINDINGS
             planned, left_out = choose(
                 folder,
@@ -98,10 +103,18 @@ def _all(job: Job, bench: Bench) -> int:
             for result in explore_runs(bench, folder, planned, job.options.time_limit, job.faults):
                 report.add(result)
                 progress.update(task, advance=1, description=f"{result.api} {result.cut}")
-        report.close(left_out, folder.path, job.options.command, job.options.bootstrap_server)
+        report.close(
+            untried(
+                left_out,
+                {exchange.api for exchange in folder.recording},
+                planned,
+                known_errors(),
+                own_template=job.options.scenario is not None,
+            )
+        )
         return FINDINGS if report.failed else FINE
     except KeyboardInterrupt:
-        report.close(Counter(), folder.path, job.options.command, job.options.bootstrap_server)
+        report.close()
         job.output.note("interrupted: run the same command to continue")
         return FINDINGS if report.failed else COULD_NOT_RUN
     finally:
@@ -111,7 +124,7 @@ def _all(job: Job, bench: Bench) -> int:
 def _only(job: Job, bench: Bench) -> int:
     """Run the program under the given scenario files only."""
     targets = [_target(path, job.faults) for path in job.options.only]
-    report = Report(job.output, job.options.as_json)
+    report = _report(job, None)
     finished = False
     with contextlib.suppress(KeyboardInterrupt):
         for each in targets:
@@ -119,13 +132,23 @@ def _only(job: Job, bench: Bench) -> int:
                 limit = job.options.time_limit or RECORDING_LIMIT
                 report.add(run(bench, each, limit, Path(folder) / "run").result)
         finished = True
-    report.close(Counter(), None, job.options.command, job.options.bootstrap_server)
+    report.close()
     return FINDINGS if report.failed else FINE if finished else COULD_NOT_RUN
+
+
+def _report(job: Job, folder: Path | None) -> Report:
+    options = job.options
+    repeat = ["barnabas", "explore", "-b", options.bootstrap_server]
+    if options.where != "value":
+        repeat += ["--id", options.where]
+    for expectation in options.expect:
+        repeat += ["--expect", str(expectation)]
+    return Report(job.output, options.as_json, folder, repeat, options.command)
 
 
 def _template(job: Job) -> tuple[Cut, ...]:
     if job.options.scenario is None:
-        return cuts(CUTS, "the three cuts")
+        return (*cuts(CUTS, "the three cuts"), *ERRORS)
     return _read(
         job.options.scenario, lambda text: cuts(text, str(job.options.scenario), job.faults)
     )
@@ -152,6 +175,7 @@ def _folder(job: Job) -> Folder:
         if job.options.scenario is None
         else job.options.scenario.read_text(encoding="utf-8"),
         "--id": job.options.where,
+        "--expect": [*map(str, job.options.expect)] or None,
         "--time-limit": job.options.time_limit,
     }
     try:
@@ -168,4 +192,6 @@ def _nothing(job: Job, left_out: Counter[str]) -> str:
     if job.options.apis is not None:
         return f"the program made no exchange of {', '.join(sorted(job.options.apis))}; see --api"
     reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-    return f"the program made no exchange that can be cut{f': {reasons}' if reasons else ''}"
+    return (
+        f"the program made no exchange to which a fault applies{f': {reasons}' if reasons else ''}"
+    )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from barnabas.cli.console.options import JsonLines, OwnFaults, Servers
 from barnabas.cli.console.parsing import parse_seconds
+
+if TYPE_CHECKING:
+    from barnabas.experiments.explore.checks.outputs import Expectation
 
 
 def parse_apis(text: str) -> frozenset[str]:
@@ -31,6 +34,13 @@ def parse_place_of_ids(text: str) -> str:
 
     id_of(text)
     return text
+
+
+def parse_expectation(text: str) -> Expectation:
+    """Parse an expectation of records in a topic."""
+    from barnabas.experiments.explore.checks.outputs import Expectation
+
+    return Expectation.parse(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +96,8 @@ class ExploreOptions:
             "--scenario",
             "-s",
             metavar="TEMPLATE",
-            help="Use the faults (`do`) of these rules instead of the three cuts, at each "
-            "exchange.",
+            help="Use the faults (`do`) of these rules instead of cuts and errors, at each "
+            "exchange, or at those of `match.api`.",
         ),
     ] = None
     faults: OwnFaults = None
@@ -100,6 +110,15 @@ class ExploreOptions:
             parser=parse_place_of_ids,
         ),
     ] = "value"
+    expect: Annotated[
+        list[Any],
+        typer.Option(
+            metavar="SOURCE:OUTPUT[:at-least-once]",
+            help="Each record that the program reads from topic SOURCE has one record with its id in "
+            "topic OUTPUT; {run} is replaced; repeatable.",
+            parser=parse_expectation,
+        ),
+    ] = field(default_factory=list)
     only: Annotated[
         list[Path],
         typer.Option(metavar="FILE", help="Run once under this scenario file; repeatable."),

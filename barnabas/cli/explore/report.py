@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,18 +15,38 @@ from barnabas.cli.console.show import ms
 from barnabas.cli.console.terminal import plain_table
 from barnabas.experiments.explore.exploration import REPEATED_RUNS
 from barnabas.experiments.explore.result import Result
+from barnabas.experiments.explore.untried import Untried
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
 
-COLUMNS: Final = ("k", "API", "client", "cut", "outcome", "recovery", "what")
+COLUMNS: Final = ("k", "API", "client", "fault", "outcome", "recovery", "what")
 
 
 class Report:
     """The report of an exploration: JSON as results come, or a table at the end."""
 
-    def __init__(self, output: Output, as_json: bool) -> None:
+    def __init__(
+        self,
+        output: Output,
+        as_json: bool,
+        folder: Path | None,
+        repeat: Sequence[str],
+        command: Sequence[str],
+    ) -> None:
+        """Create a report without results.
+
+        Args:
+            output: where it is printed.
+            as_json: whether results are lines of JSON.
+            folder: the exploration's folder; None: the runs have none.
+            repeat: the command line of barnabas that repeats runs, up to its options.
+            command: the program.
+        """
         self._output = output
         self._as_json = as_json
+        self._folder = folder
+        self._repeat = repeat
+        self._command = command
         self._results: list[Result] = []
 
     @property
@@ -40,10 +60,9 @@ class Report:
         if self._as_json:
             self._output.raw(row(result))
 
-    def close(
-        self, left_out: Counter[str], folder: Path | None, command: list[str], bootstrap: str
-    ) -> None:
-        """Print the table, the counts, and the commands that repeat failed runs."""
+    def close(self, not_tried: Untried | None = None) -> None:
+        """Print the table, the counts, what was not tried, and the commands that repeat failed runs."""
+        folder = self._folder
         results = sorted(self._results, key=lambda result: result.k)
         if not self._as_json and results:
             self._table(results)
@@ -62,11 +81,11 @@ class Report:
             totals.append(f"{unreached} inconclusive: the exchange did not occur")
         silent = sum(not result.history for result in results)
         if silent:
-            totals.append(f"{silent} without a history: only the exit code was checked")
+            judged = "--expect and the exit code" if "--expect" in self._repeat else "the exit code"
+            totals.append(f"{silent} without a history: only {judged} checked")
         self._output.note(", ".join(totals))
-        if left_out:
-            reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-            self._output.note(f"not run: {reasons}")
+        if not_tried is not None:
+            self._not_tried(not_tried)
         failed = [result for result in results if result.failed and result.scenario]
         failed.sort(key=lambda result: (not result.repeated, -result.reproduced))
         if folder is None or not failed:
@@ -75,12 +94,23 @@ class Report:
             f"histories and output of failed runs: {folder / 'runs'}; to repeat them:"
         )
         for result in failed[:REPEATED_RUNS]:
-            rerun = ["barnabas", "explore", "-b", bootstrap, "--only"]
-            rerun += [str(folder / "scenarios" / result.scenario), "--", *command]
+            file = str(folder / "scenarios" / result.scenario)
+            rerun = [*self._repeat, "--only", file, "--", *self._command]
             count = f"  # {result.reproduced} of {result.repeated}" if result.repeated else ""
             self._output.note(f"  {shlex.join(rerun)}{count}")
         if len(failed) > REPEATED_RUNS:
             self._output.note(f"  and {len(failed) - REPEATED_RUNS} more in {folder / 'scenarios'}")
+
+    def _not_tried(self, not_tried: Untried) -> None:
+        if self._as_json:
+            self._output.raw(compact({"not_tried": not_tried._asdict()}))
+        if not_tried.runs:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in not_tried.runs.items())
+            self._output.note(f"not run: {reasons}")
+        if not_tried.errors:
+            counts = ", ".join(f"{len(names)} of {api}" for api, names in not_tried.errors.items())
+            self._output.note(f"known errors not tried (names: --json): {counts}")
+        self._output.note(f"faults not tried: {'; '.join(not_tried.kinds)}")
 
     def _table(self, results: list[Result]) -> None:
         table = plain_table(*COLUMNS, numbers=("k", "recovery"))

@@ -33,7 +33,7 @@ def test_a_scenario_of_a_template_is_read_again_as_it_was_meant() -> None:
     ("rules", "said"),
     [
         ("[]", "at least one rule"),
-        ("[{name: a, match: {api: Fetch}, do: close}]", "rule 'a' gives api"),
+        ("[{name: a, match: {topic: t}, do: close}]", "rule 'a' gives topic"),
         ("[{name: a, when: {times: 1}, do: close}]", "rule 'a' gives when"),
         ("[{name: a/b, do: close}, {name: a b, do: reset}]", "would have the same file name"),
         ("[{name: a, do: clos}]", "unknown fault"),
@@ -43,6 +43,15 @@ def test_what_is_no_template_is_said(rules: str, said: str) -> None:
     with pytest.raises(ValueError, match=said) as problem:
         cuts(f"version: 1\nrules: {rules}", "mine.yaml")
     assert "mine.yaml" in str(problem.value)
+
+
+def test_a_rule_of_some_apis_is_for_their_exchanges() -> None:
+    text = (
+        "version: 1\nrules: [{name: a, match: {api: [Fetch, 26]}, do: close}, {name: b, do: close}]"
+    )
+    some, everywhere = cuts(text, "template")
+    assert [some.concerns(api) for api in ("Fetch", "EndTxn", "Produce")] == [True, True, False]
+    assert everywhere.concerns("Produce")
 
 
 def test_what_an_api_can_not_have() -> None:

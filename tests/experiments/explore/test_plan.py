@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.experiments.explore.cuts import CUTS, cuts
+from barnabas.experiments.explore.errors import ERRORS
 from barnabas.experiments.explore.plan import plan, spread
 from barnabas.experiments.explore.recording import Step
 
@@ -54,3 +55,23 @@ def test_a_fault_that_an_api_can_not_have_is_not_put_there() -> None:
     found = plan(steps, cuts(text, "mine"), per_api=1, limit=100)
     assert [(run.step.api, run.cut.name) for run in found.runs] == [("Produce", "a")]
     assert found.left_out == {"with faults that do not apply to this API": 3}
+
+
+def test_an_error_of_members_is_for_clients_that_have_joined() -> None:
+    commit = polls(1, api="OffsetCommit", first=2)
+    joined = polls(1, api="JoinGroup"), polls(1, client="b", api="JoinGroup")
+    mine, others = (plan([*join, *commit], ERRORS, per_api=1, limit=100) for join in joined)
+    tried, untried = (
+        {run.cut.name for run in each.runs if run.step.k == 2} for each in (mine, others)
+    )
+    assert tried == {"COORDINATOR_LOAD_IN_PROGRESS", "REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION"}
+    assert untried == {"COORDINATOR_LOAD_IN_PROGRESS"}
+    assert others.left_out == {"with errors that brokers do not give at that moment": 3}
+    assert mine.left_out == {"with errors that brokers do not give at that moment": 1}
+
+
+def test_runs_that_a_bound_leaves_out_are_those_of_faults_for_the_api() -> None:
+    steps = [*polls(3, api="Produce"), *polls(2, first=4)]
+    found = plan(steps, (*THREE, *ERRORS), apis=frozenset(("Produce",)), per_api=1, limit=100)
+    assert len(found.runs) == 3 + 2
+    assert found.left_out == {"beyond --per-api": 2 * 5, "of other APIs (--api)": 2 * 4}

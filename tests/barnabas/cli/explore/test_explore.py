@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
@@ -28,6 +28,7 @@ from tests.places import ROOT
 pytestmark = pytest.mark.slow("each runs a program many times")
 
 PROGRAM = str(Path(__file__).with_name("explored.py"))
+COPIER = str(Path(__file__).with_name("copied.py"))
 BEFORE, BROKER, AFTER = "before the request", "after the broker has it", "after the reply"
 
 
@@ -36,6 +37,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs find our packages, and explorations have a folder of their own."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
+
+
+LOADING = "COORDINATOR_LOAD_IN_PROGRESS"
 
 
 def explore(bootstrap: str, *arguments: str | int | Path) -> tuple[int, str, str]:
@@ -47,7 +51,8 @@ def program(how: str) -> tuple[str, ...]:
 
 
 def rows(out: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.splitlines()]
+    """The results of runs, without the last line, which says what was not tried."""
+    return [row for row in map(json.loads, out.splitlines()) if "not_tried" not in row]
 
 
 def kinds(row: dict[str, Any]) -> list[str]:
@@ -60,14 +65,25 @@ def test_a_program_that_does_well(bootstrap: str) -> None:
     )
     recorded, *runs = rows(out)
     assert code == 0, out
+    errors = {"Metadata": "LEADER_NOT_AVAILABLE", "InitProducerId": "COORDINATOR_LOAD_IN_PROGRESS"}
     assert [(row["api"], row["cut"]) for row in runs] == [
-        (api, cut) for api in ("Metadata", "InitProducerId") for cut in (BEFORE, BROKER, AFTER)
+        (api, cut) for api, error in errors.items() for cut in (BEFORE, BROKER, AFTER, error)
     ]
     assert all(row["reached"] and row["history"] for row in runs)
     assert {row["outcome"] for row in runs} == {recorded["outcome"]} == {"fine"}
     assert all(row["recovery_ms"] for row in runs if row["cut"] != AFTER)
-    assert "6 runs, 0 with findings" in err
+    assert "8 runs, 0 with findings" in err
+    not_tried = json.loads(out.splitlines()[-1])["not_tried"]
+    assert not_tried["runs"]["of other APIs (--api)"] > 0
+    assert not_tried["errors"]["InitProducerId"] == [
+        *("CLUSTER_AUTHORIZATION_FAILED", "CONCURRENT_TRANSACTIONS", "PRODUCER_FENCED"),
+        *("REQUEST_TIMED_OUT", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+    ]
+    assert "MESSAGE_TOO_LARGE" in not_tried["errors"]["Produce"]
+    assert "delays" in not_tried["kinds"]
     assert "of other APIs (--api)" in err
+    assert "5 of InitProducerId" in err
+    assert "faults not tried: delays; " in err
     assert os.listdir("exploration/runs") == ["recording"]
 
 
@@ -98,13 +114,64 @@ def test_a_program_that_sends_again_what_is_there(bootstrap: str) -> None:
     code, out, _ = explore(bootstrap, *arguments)
     assert code == 1
     head, recorded, *lines = out.splitlines()
-    assert head.split() == ["k", "API", "client", "cut", "outcome", "recovery", "what"]
+    assert head.split() == ["k", "API", "client", "fault", "outcome", "recovery", "what"]
     assert recorded.startswith("- ")
     assert [BROKER in line for line in lines] == ["duplicated: 5" in line for line in lines]
 
     # and it is another exploration with another program
     code, _, err = explore(bootstrap, *arguments[:2], *program("careful"))
     assert (code, "with another command" in err) == (2, True)
+
+
+def fill(bootstrap: str, topic: str) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+    for number in range(5):
+        producer.produce(topic, f"r{number}", partition=0)
+    assert producer.flush(10) == 0
+
+
+def copier(how: str, source: str) -> tuple[str, ...]:
+    return "--", sys.executable, COPIER, how, source, "copies-{run}"
+
+
+REFUSED = ("--json", "--api", "OffsetCommit", "--per-api", 1)
+
+
+def test_a_program_that_drops_a_record_when_its_commit_is_refused(bootstrap: str) -> None:
+    code, out, _ = explore(bootstrap, *REFUSED, *copier("drops", "orders-{run}"))
+    found = {row["cut"]: row for row in rows(out) if row["findings"]}
+    assert code == 1, out
+    assert {cut: kinds(row) for cut, row in found.items()} == {"REBALANCE_IN_PROGRESS": ["skipped"]}
+    assert found["REBALANCE_IN_PROGRESS"]["findings"][0]["ids"] == ["r0"]
+    assert found["REBALANCE_IN_PROGRESS"]["reproduced"] == 3
+
+
+def test_a_dropped_record_is_not_in_the_output_of_a_program_without_a_history(
+    bootstrap: str,
+) -> None:
+    fill(bootstrap, "filled")
+    expect = ("--expect", "filled:copies-{run}")
+    code, out, err = explore(bootstrap, *REFUSED, *expect, *copier("drops silently", "filled"))
+    found = {row["cut"]: row for row in rows(out) if row["findings"]}
+    assert code == 1, out
+    assert {cut: kinds(row) for cut, row in found.items()} == {
+        "REBALANCE_IN_PROGRESS": ["not in output"]
+    }
+    assert found["REBALANCE_IN_PROGRESS"]["findings"][0]["ids"] == ["r0"]
+    assert f"barnabas explore -b {bootstrap} --expect 'filled:copies-{{run}}' --only" in err
+    assert "7 without a history: only --expect and the exit code checked" in err
+
+
+def test_a_program_that_writes_first_drops_nothing_and_may_write_twice(bootstrap: str) -> None:
+    expect = ("--expect", "orders-{run}:copies-{run}")
+    code, out, _ = explore(bootstrap, *REFUSED, *expect, *copier("careful", "orders-{run}"))
+    found = {row["cut"]: set(kinds(row)) for row in rows(out) if row["findings"]}
+    assert code == 1, out
+    assert found == {"ILLEGAL_GENERATION": {"twice in output"}}
+    file = "exploration/scenarios/" + next(row["scenario"] for row in rows(out) if row["findings"])
+    again = ("--expect", f"{expect[1]}:at-least-once", "--only", file)
+    code, out, _ = explore(bootstrap, *again, *copier("careful", "orders-{run}"))
+    assert code == 0, out
 
 
 def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
@@ -122,7 +189,7 @@ def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
 def test_what_failed_each_time_stands_first_among_what_is_to_be_repeated(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    report = Report(Output(), as_json=True)
+    report = Report(Output(), True, Path("kept"), ["barnabas", "explore", "-b", "b:1"], ["orders"])
     for k, (repeated, reproduced) in enumerate([(0, 0), (3, 1), (3, 3), (3, 0)], start=1):
         report.add(
             Result(
@@ -130,7 +197,7 @@ def test_what_failed_each_time_stands_first_among_what_is_to_be_repeated(
                 repeated=repeated, reproduced=reproduced,
             )
         )  # fmt: skip
-    report.close(Counter(), Path("kept"), ["orders"], "b:1")
+    report.close()
     said = [line.split() for line in capsys.readouterr().err.splitlines() if "--only" in line]
     assert [(line[5], line[8:]) for line in said] == [
         ("kept/scenarios/3.yaml", ["#", "3", "of", "3"]),
@@ -152,7 +219,7 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
     late, never = (line for line in out.splitlines() if "Produce" in line)
     assert late.split()[4] == "fine"
     assert "still running after 4 s" in never
-    assert "3 without a history: only the exit code was checked" in err
+    assert "3 without a history: only the exit code checked" in err
     assert "1 with faults that do not apply to this API" in err
 
 
@@ -164,7 +231,7 @@ FAILS = "-c", "import sys; sys.exit('oh no')"
     [
         (("no-such-program",), 3, "can't run no-such-program: No such file"),
         ((sys.executable, *FAILS), 3, "without any fault: exit code 1: oh no (see"),
-        ((sys.executable, "-c", ""), 2, "no exchange that can be cut"),
+        ((sys.executable, "-c", ""), 2, "no exchange to which a fault applies"),
     ],
 )
 def test_what_is_wrong_with_a_program_is_said_in_a_line(
@@ -186,11 +253,16 @@ def test_transactions_of_a_real_broker_survive_every_cut(kafka: ApacheCluster) -
     assert code == 0, out
     recorded, *runs = rows(out)
     assert sorted((row["api"], row["cut"]) for row in runs) == sorted(
-        (name, cut) for name in names for cut in (BEFORE, BROKER, AFTER)
+        [
+            *((name, cut) for name in names for cut in (BEFORE, BROKER, AFTER)),
+            *(("InitProducerId", LOADING), ("EndTxn", LOADING)),
+            ("AddPartitionsToTxn", "CONCURRENT_TRANSACTIONS"),
+            *(("Produce", "NOT_LEADER_OR_FOLLOWER"), ("Produce", "MESSAGE_TOO_LARGE")),
+        ]
     )
     assert all(row["reached"] and row["history"] for row in runs), out
-    assert {row["outcome"] for row in (recorded, *runs)} == {"fine"}
-    assert "12 runs, 0 with findings" in err
+    assert {row["outcome"] for row in (recorded, *runs) if not row["may_end"]} == {"fine"}
+    assert "17 runs, 0 with findings" in err
 
 
 def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:
@@ -225,5 +297,5 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     (tmp_path / "wait").unlink()
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert len(ended.stdout.splitlines()) == 1 + 1 + 3
-    assert len((tmp_path / "runs").read_text().split()) == 3 + 2  # one of them twice
+    assert len(ended.stdout.splitlines()) == 1 + 1 + 4
+    assert len((tmp_path / "runs").read_text().split()) == 3 + 3  # one of them twice

@@ -1,0 +1,32 @@
+"""The errors of the default template are what brokers may report, and what is known is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.experiments.explore.cuts import Cut, fits, scenario_text
+from barnabas.experiments.explore.errors import ERRORS, known_errors
+from barnabas.experiments.explore.recording import Step
+from barnabas.experiments.explore.target import target
+from barnabas.proxy.scenario.lint.notes import warnings
+
+EACH = [(cut, api) for cut in ERRORS for api in sorted(cut.apis)]
+
+
+@pytest.mark.parametrize(("cut", "api"), EACH, ids=[f"{api} {cut.name}" for cut, api in EACH])
+def test_each_error_applies_to_its_apis(cut: Cut, api: str) -> None:
+    step = Step(1, "c", api, 0, 0)
+    assert fits(step, cut)
+    assert not warnings(target(scenario_text(step, cut), "001.yaml").scenario)
+
+
+def test_an_api_has_few_errors_and_none_twice() -> None:
+    names = {(api, cut.name) for cut, api in EACH}
+    assert len(names) == len(EACH)
+    assert max(sum(api == other for _, other in EACH) for _, api in EACH) <= 4
+
+
+def test_known_errors_are_those_of_the_library_and_these() -> None:
+    known = known_errors()
+    assert {"REBALANCE_IN_PROGRESS", "OFFSET_METADATA_TOO_LARGE"} <= known["OffsetCommit"]
+    assert "LEADER_NOT_AVAILABLE" in known["Metadata"]
