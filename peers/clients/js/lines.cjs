@@ -1,5 +1,5 @@
-// The main program of every client in JavaScript, as programs/lines.py says it: `node lines.cjs FOLDER`, with NODE_PATH for the library.
-// A rejection that nobody handles ends the process, as it ends any other in node.
+// The main program of every client in JavaScript: `node lines.cjs FOLDER`, with NODE_PATH for the library. programs/lines.py describes
+// its lines. An unhandled rejection ends the process, as Node.js has it.
 'use strict'
 
 const { createInterface } = require('node:readline')
@@ -7,17 +7,17 @@ const { Session } = require('./session.cjs')
 const { NotOfferedError, Work } = require('./work.cjs')
 
 const out = line => process.stdout.write(`${JSON.stringify(line)}\n`)
-console.log = console.info = console.debug = console.error // what a library prints must not stand between the answers
-process.on('SIGQUIT', () => console.error('waits for', process.getActiveResourcesInfo()))
+console.log = console.info = console.debug = console.error // the output of a library must not stand between the lines
+process.on('SIGQUIT', () => console.error('active resources:', process.getActiveResourcesInfo()))
 
-function told(problem) {
+function describe(problem) {
   const bases = []
   for (let kind = problem.constructor; kind?.name; kind = Object.getPrototypeOf(kind)) bases.push(kind.name)
   console.error(problem)
   return { class: bases[0], bases, message: String(problem.message).slice(0, 500), frames: frames(problem), where: 'call' }
 }
 
-// The innermost frames of libraries, as file:function.
+// Return the innermost frames of libraries, as file:function.
 function frames(problem) {
   const lines = String(problem.stack).split('\n').filter(line => line.includes('/node_modules/'))
   return lines.slice(0, 5).map(line => {
@@ -26,13 +26,13 @@ function frames(problem) {
   })
 }
 
-async function workload(asked, workloads) {
+async function workload(task, workloads) {
   try {
-    const run = workloads[asked.run]
+    const run = workloads[task.run]
     if (!run) throw new NotOfferedError()
-    return { records: (await run(new Work(asked, out))) ?? 0, raised: null }
+    return { records: (await run(new Work(task, out))) ?? 0, raised: null }
   } catch (problem) {
-    return { records: 0, raised: told(problem) }
+    return { records: 0, raised: describe(problem) }
   }
 }
 
@@ -43,7 +43,7 @@ async function session(current, run, documented) {
     await run?.(current)
   } catch (problem) {
     if (documented.some(kind => problem instanceof kind)) current.fail(problem)
-    else raised = told(problem)
+    else raised = describe(problem)
   }
   const { delivered, failed, records } = current
   return { records, raised, delivered, failed }
@@ -56,14 +56,14 @@ async function main(folder) {
   let before = Promise.resolve()
   out({ ready: true })
   for await (const line of createInterface({ input: process.stdin })) {
-    const asked = JSON.parse(line)
-    const { number, run } = asked
-    if (asked.over) {
+    const task = JSON.parse(line)
+    const { number, run } = task
+    if (task.over) {
       if (running.has(number)) running.get(number).over = true
-    } else if (asked.work) {
-      before = before.then(async () => out({ number, ...(await workload(asked, workloads)) }))
+    } else if (task.work) {
+      before = before.then(async () => out({ number, ...(await workload(task, workloads)) }))
     } else {
-      const current = new Session(asked)
+      const current = new Session(task)
       running.set(number, current)
       session(current, sessions[run], documented).then(ended => {
         running.delete(number)
@@ -72,7 +72,7 @@ async function main(folder) {
     }
   }
   await before
-  process.stdout.write('', () => process.exit()) // once all is written, whatever a library still waits for
+  process.stdout.write('', () => process.exit()) // after the last line; connections of a library may still be open
 }
 
 main(process.argv[2])

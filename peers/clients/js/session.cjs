@@ -1,4 +1,4 @@
-// A session of the fuzzer, as programs/lines.py says it: its task, its end, and what it reports.
+// A session of the fuzzer: its task, its end, and its reports. programs/lines.py describes sessions.
 'use strict'
 
 const { createHash } = require('node:crypto')

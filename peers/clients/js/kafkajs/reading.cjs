@@ -1,53 +1,125 @@
-// Workloads of KafkaJS: those that read. Its consumers call back from a loop of their own.
+// Workloads of KafkaJS' consumers, which call back from a loop of their own.
 'use strict'
 
-const { chunks, Missing, Reader } = require('../work.cjs')
+const { PendingRecords } = require('../members.cjs')
+const { chunks, GaveUpError, NotOfferedError } = require('../work.cjs')
 const { client, connected } = require('./producing.cjs')
 
-// Read all records in a group, committing what was read.
+const HEARTBEAT = 3000 // ms: the default interval, which must be below the session's timeout
+
+// The settings of a consumer that KafkaJS has, by Kafka's names.
+const SETTINGS = {
+  'client.rack': rackId => ({ rackId }),
+  'session.timeout.ms': sessionTimeout => ({ sessionTimeout, heartbeatInterval: Math.min(HEARTBEAT, Math.floor(sessionTimeout / 3)) }),
+  'fetch.min.bytes': minBytes => ({ minBytes }),
+  'fetch.max.wait.ms': maxWaitTimeInMs => ({ maxWaitTimeInMs }),
+  'max.partition.fetch.bytes': maxBytesPerPartition => ({ maxBytesPerPartition })
+}
+const NOT_OFFERED = ['group.instance.id', 'group.protocol', 'partition.assignment.strategy']
+
+function consumerSettings(settings) {
+  if (NOT_OFFERED.some(name => name in settings)) throw new NotOfferedError()
+  return Object.assign({}, ...Object.entries(settings).map(([name, value]) => SETTINGS[name]?.(value)))
+}
+
+// Return partitions as [{ topic, partitions }].
+function byTopic(partitions) {
+  const topics = new Map()
+  for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition])
+  return Array.from(topics, ([topic, numbers]) => ({ topic, partitions: numbers }))
+}
+
+// Return the offsets after records as [{ topic, partition, offset }].
+const offsetsAfter = records => records.map(({ topic, partition, offset }) => ({ topic, partition, offset: String(BigInt(offset) + 1n) }))
+
+// Read and commit all records by the members of a group.
 async function group(work) {
-  const missing = new Missing(work)
-  await member(work, missing, new Reader(work, 'reader', { isolation: 'read_committed' }), async (found, batch) => {
-    for (const one of found) missing.found(one.value)
-    batch.resolveOffset(found.at(-1).offset)
-    await batch.commitOffsetsIfNecessary(batch.uncommittedOffsets())
-  })
+  await new PendingRecords(work).runMembers(member =>
+    consume(member, (records, batch, consumer) => {
+      const commit = async lastRecords => {
+        batch.resolveOffset(records.at(-1).offset)
+        const topics = offsetsAfter(lastRecords).map(({ topic, partition, offset }) => ({ topic, partitions: [{ partition, offset }] }))
+        await batch.commitOffsetsIfNecessary({ topics })
+        return lastRecords
+      }
+      return member.readAndCommit(records, { commit, rewind: consumer.rewind, pause: consumer.pause })
+    })
+  )
   return work.ids.length
 }
 
-// Have records given to `each`, some at a time, with what belongs to their batch, and the consumer. What it throws KafkaJS gets over, or
-// the consumer crashes. Throws the error that a consumer is not restarted after.
-async function member(work, missing, reader, each) {
-  const consumer = client(work, reader.name).consumer({ groupId: work.group })
-  const failed = []
-  const { COMMIT_OFFSETS, CRASH, GROUP_JOIN } = consumer.events
+// Run a member's consumer, and pass records to `handle`, some at a time, with their batch and the consumer. After an error of `handle`
+// KafkaJS recovers, or the consumer crashes. Throws the error of a crash after which KafkaJS does not restart the consumer.
+async function consume(member, handle) {
+  const { errors, reader, work } = member
+  const kafka = client(work, reader.name)
+  const consumer = kafka.consumer({ groupId: work.group, ...consumerSettings(member.options.settings) })
+  const { COMMIT_OFFSETS, CRASH, FETCH_START, GROUP_JOIN } = consumer.events
+  let paused = null
   consumer.on(GROUP_JOIN, ({ payload }) => {
-    for (const [topic, partitions] of Object.entries(payload.memberAssignment)) {
-      for (const partition of partitions) reader.got(topic, partition)
-    }
+    const topics = Object.entries(payload.memberAssignment)
+    member.assigned(topics.flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition }))))
   })
   consumer.on(COMMIT_OFFSETS, ({ payload }) => {
     for (const { topic, partitions } of payload.topics) {
       for (const { partition, offset } of partitions) work.committed(topic, partition, offset)
     }
   })
-  consumer.on(CRASH, ({ payload }) => payload.restart || failed.push(payload.error))
+  consumer.on(CRASH, ({ payload }) => payload.restart || errors.push(payload.error))
+  consumer.on(FETCH_START, () => {
+    // a fetch of paused partitions only takes maxWaitTimeInMs
+    if (paused === null || ++paused.fetches < 2) return
+    consumer.resume(paused.topics)
+    paused = null
+  })
+
+  function pause() {
+    if (paused !== null) return
+    paused = { topics: byTopic(member.partitions), fetches: 0 }
+    consumer.pause(paused.topics)
+  }
+
+  async function rewind() {
+    const topics = byTopic(member.partitions).map(({ topic }) => topic)
+    const committed = await connected(work, kafka.admin(), admin =>
+      work.within('fetchOffsets', admin.fetchOffsets({ groupId: work.group, topics }))
+    )
+    const offsets = new Map(committed.flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => [`${topic} ${partition}`, offset])))
+    for (const { topic, partition } of member.partitions) {
+      const offset = offsets.get(`${topic} ${partition}`) ?? -1
+      consumer.seek({ topic, partition, offset: offset < 0 ? '0' : offset })
+      reader.assigned(topic, partition)
+    }
+  }
 
   async function eachBatch(batch) {
     const { messages, partition, topic } = batch.batch
-    for (const found of chunks(messages, work.atOnce)) {
+    for (const chunk of chunks(messages, work.atOnce)) {
       if (!batch.isRunning() || batch.isStale()) return
-      for (const one of found) reader.consumed(topic, partition, one.offset, one.value)
-      await each(found, batch, consumer, failed)
+      const records = chunk.map(({ offset, value }) => ({ topic, partition, offset, value }))
+      await member.poll(records, () => handle(records, batch, { pause, rewind, seek: consumer.seek }))
       await batch.heartbeat()
+      if (paused !== null || member.leaving) return // the other records are fetched again
+    }
+  }
+
+  // What is not committed may be read again: by another member, or after the workload.
+  async function commitRemaining(records) {
+    try {
+      await work.within('commit', consumer.commitOffsets(offsetsAfter(records)))
+      return records
+    } catch (problem) {
+      if (problem instanceof GaveUpError) throw problem
+      return []
     }
   }
 
   await connected(work, consumer, async () => {
-    await work.within('subscribe', consumer.subscribe({ topic: work.topic, fromBeginning: true }))
+    const topics = member.options.pattern === undefined ? work.topics : [new RegExp(member.options.pattern)]
+    await work.within('subscribe', consumer.subscribe({ topics, fromBeginning: true }))
     await work.within('run', consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch }))
-    await missing.over(failed)
+    await member.untilEnd(commitRemaining)
   })
 }
 
-module.exports = { group, member }
+module.exports = { consume, group, offsetsAfter }

@@ -1,4 +1,4 @@
-// Workloads of KafkaJS: its consumers are in a group of the classic protocol, and have all their partitions taken in a rebalance.
+// Workloads of KafkaJS: its consumers are in a group of the classic protocol, with eager rebalances and dynamic members.
 'use strict'
 
 const { admin } = require('./administering.cjs')
@@ -6,4 +6,17 @@ const { readProcessWrite } = require('./copying.cjs')
 const { compressed, idempotent, produce, transact } = require('./producing.cjs')
 const { group } = require('./reading.cjs')
 
-module.exports = { admin, compressed, group, idempotent, produce, 'read-process-write': readProcessWrite, transact }
+module.exports = {
+  admin,
+  compressed,
+  'consumer-protocol': group,
+  cooperative: group,
+  group,
+  idempotent,
+  pattern: group,
+  produce,
+  rack: group,
+  'read-process-write': readProcessWrite,
+  static: group,
+  transact
+}

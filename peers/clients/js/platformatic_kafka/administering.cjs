@@ -4,46 +4,46 @@
 const { Admin, ConfigResourceTypes, IncrementalAlterConfigOperationTypes, UserError } = require('@platformatic/kafka')
 const { NotOfferedError } = require('../work.cjs')
 
-// Make topics, change them, and delete them, each seen before the next step.
+// Create, change and delete topics, and wait until each step is visible.
 async function admin(work) {
-  const one = new Admin({ bootstrapBrokers: work.bootstrap, clientId: 'admin' })
-  if (!one.createPartitions || !one.incrementalAlterConfigs) throw new NotOfferedError()
+  const client = new Admin({ bootstrapBrokers: work.bootstrap, clientId: 'admin' })
+  if (!client.createPartitions || !client.incrementalAlterConfigs) throw new NotOfferedError()
   await work.using(
     async () => {
-      for (let number = 0; number < work.adminTopics; number++) await round(work, one, `${work.topic}-admin-${number}`)
+      for (let number = 0; number < work.adminTopics; number++) await round(work, client, `${work.topic}-admin-${number}`)
     },
-    () => one.close()
+    () => client.close()
   )
 }
 
-async function round(work, one, topic) {
+async function round(work, client, topic) {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic }
   const entry = { name: 'retention.ms', value: '3600000' }
 
   async function partitions() {
-    if (!(await one.listTopics()).includes(topic)) return 0
+    if (!(await client.listTopics()).includes(topic)) return 0
     try {
-      return (await one.metadata({ topics: [topic], forceUpdate: true })).topics.get(topic).partitionsCount
+      return (await client.metadata({ topics: [topic], forceUpdate: true })).topics.get(topic).partitionsCount
     } catch (problem) {
       if (problem instanceof UserError || problem.findBy?.('apiId', 'UNKNOWN_TOPIC_OR_PARTITION')) return 0
       throw problem
     }
   }
 
-  async function kept() {
-    const [{ configs }] = await one.describeConfigs({ resources: [{ ...resource, configurationKeys: [entry.name] }] })
+  async function isChanged() {
+    const [{ configs }] = await client.describeConfigs({ resources: [{ ...resource, configurationKeys: [entry.name] }] })
     return configs[0].value === entry.value
   }
 
-  await work.within('createTopics', one.createTopics({ topics: [topic], partitions: 2, replicas: 1 }))
-  await work.shown(`${topic} with 2 partitions`, async () => (await partitions()) === 2)
-  await work.within('createPartitions', one.createPartitions({ topics: [{ name: topic, count: 3, assignments: null }] }))
-  await work.shown(`${topic} with 3 partitions`, async () => (await partitions()) === 3)
+  await work.within('createTopics', client.createTopics({ topics: [topic], partitions: 2, replicas: 1 }))
+  await work.waitUntilVisible(`${topic} with 2 partitions`, async () => (await partitions()) === 2)
+  await work.within('createPartitions', client.createPartitions({ topics: [{ name: topic, count: 3, assignments: null }] }))
+  await work.waitUntilVisible(`${topic} with 3 partitions`, async () => (await partitions()) === 3)
   const change = { ...entry, configOperation: IncrementalAlterConfigOperationTypes.SET }
-  await work.within('incrementalAlterConfigs', one.incrementalAlterConfigs({ resources: [{ ...resource, configs: [change] }] }))
-  await work.shown(`retention.ms of ${topic}`, kept)
-  await work.within('deleteTopics', one.deleteTopics({ topics: [topic] }))
-  await work.shown(`${topic} gone`, async () => (await partitions()) === 0)
+  await work.within('incrementalAlterConfigs', client.incrementalAlterConfigs({ resources: [{ ...resource, configs: [change] }] }))
+  await work.waitUntilVisible(`retention.ms of ${topic}`, isChanged)
+  await work.within('deleteTopics', client.deleteTopics({ topics: [topic] }))
+  await work.waitUntilVisible(`${topic} gone`, async () => (await partitions()) === 0)
 }
 
 module.exports = { admin }

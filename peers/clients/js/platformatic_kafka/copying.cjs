@@ -1,30 +1,32 @@
 // The workload of @platformatic/kafka that reads, processes and writes, exactly once.
 'use strict'
 
-const { Missing } = require('../work.cjs')
+const { lastOfPartitions, PendingRecords } = require('../members.cjs')
 const { send, transacting, transaction } = require('./producing.cjs')
-const { ends, member, readerOf } = require('./reading.cjs')
+const { consume } = require('./reading.cjs')
 
 // Copy records to another topic, each in the transaction that commits its offset.
 async function readProcessWrite(work) {
-  const missing = new Missing(work)
+  await new PendingRecords(work).runMembers(member => transacting(work, producer => copy(work, member, producer), member.suffix))
+  return work.ids.length
+}
+
+function copy(work, member, producer) {
   let number = 0
-  await transacting(work, producer =>
-    member(work, missing, readerOf(work, 'reader'), {}, async (found, consumer) => {
-      const name = String(++number)
-      const copied = await transaction(work, producer, name, async one => {
-        await work.within('consumer', one.addConsumer(consumer))
-        await work.sendAll(records => send(one, records), [work.copying(found.map(each => each.value))], name)
-        for (const [, , , last] of ends(found)) await work.within('offset', one.addOffset(last))
-        return true
-      })
-      if (!copied) return false
-      for (const [topic, partition, offset] of ends(found)) work.committed(topic, partition, offset)
-      for (const each of found) missing.found(each.value)
+  return consume(member, async (messages, consumer) => {
+    const transactionName = `${++number}${member.suffix}`
+    const copied = await transaction(work, producer, transactionName, async open => {
+      await work.within('consumer', open.addConsumer(consumer))
+      const rounds = [work.copying(messages.map(({ value }) => value))]
+      await work.sendAll(records => send(open, records), { rounds, transaction: transactionName, name: `producer${member.suffix}` })
+      for (const message of lastOfPartitions(messages)) await work.within('offset', open.addOffset(message))
       return true
     })
-  )
-  return work.ids.length
+    if (!copied) return false
+    for (const { topic, partition, offset } of lastOfPartitions(messages)) work.committed(topic, partition, offset + 1n)
+    member.processed(messages)
+    return true
+  })
 }
 
 module.exports = { readProcessWrite }

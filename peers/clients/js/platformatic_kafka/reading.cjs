@@ -1,97 +1,110 @@
-// Workloads of @platformatic/kafka: those that read, each from a stream of its consumer.
+// Workloads of @platformatic/kafka's consumers, which read from a stream.
 'use strict'
 
-const { once } = require('node:events')
 const library = require('@platformatic/kafka')
-const { GaveUpError, Missing, NotOfferedError, Reader } = require('../work.cjs')
+const { PendingRecords } = require('../members.cjs')
+const { GaveUpError, NotOfferedError, sleep } = require('../work.cjs')
 
-// Read all records in a group, committing what was read.
+const HEARTBEAT = 3000 // ms: the default interval, which must be below the session's timeout
+const PAUSE = 0.2 // s: a stream has no polls
+
+const classic = settings => settings['group.protocol'] !== 'consumer'
+const offered = (isOffered, options) => {
+  if (!isOffered) throw new NotOfferedError()
+  return options
+}
+
+// The settings of a consumer that the library has, by Kafka's names.
+const SETTINGS = {
+  'client.rack': clientRack => offered(library.baseOptionsSchema?.properties.clientRack, { clientRack }),
+  'group.instance.id': groupInstanceId => offered(library.groupOptionsProperties?.groupInstanceId, { groupInstanceId }),
+  'group.protocol': groupProtocol => offered(library.GroupProtocols, { groupProtocol }),
+  'partition.assignment.strategy': name =>
+    offered(library.COOPERATIVE_STICKY_ASSIGNOR === name, { protocols: [{ name, version: 1 }] }),
+  'session.timeout.ms': (sessionTimeout, settings) =>
+    classic(settings) && { sessionTimeout, heartbeatInterval: Math.min(HEARTBEAT, sessionTimeout / 3) },
+  'fetch.min.bytes': minBytes => ({ minBytes }),
+  'fetch.max.wait.ms': maxWaitTime => ({ maxWaitTime }),
+  'max.partition.fetch.bytes': maxBytesPerPartition => ({ maxBytesPerPartition })
+}
+
+const consumerSettings = settings =>
+  Object.assign({}, ...Object.entries(settings).map(([name, value]) => SETTINGS[name]?.(value, settings)))
+
+// Read and commit all records by the members of a group.
 async function group(work) {
-  const missing = new Missing(work)
-  await committing(work, missing, 'reader')
+  await new PendingRecords(work).runMembers(member =>
+    consume(member, (records, _, pause) =>
+      member.readAndCommit(records, {
+        commit: lastRecords => commit(work, lastRecords),
+        rewind: () => {}, // a new stream begins at the committed offsets
+        pause
+      })
+    )
+  )
   return work.ids.length
 }
 
-// The same by two members, who keep what stays theirs in a rebalance.
-async function cooperative(work) {
-  if (!library.COOPERATIVE_STICKY_ASSIGNOR) throw new NotOfferedError()
-  return twoMembers(work, { protocols: [{ name: library.COOPERATIVE_STICKY_ASSIGNOR, version: 1 }] })
-}
-
-// The same in a group of the protocol of KIP-848.
-async function consumerProtocol(work) {
-  if (!library.GroupProtocols) throw new NotOfferedError()
-  return twoMembers(work, { groupProtocol: library.GroupProtocols.CONSUMER })
-}
-
-async function twoMembers(work, own) {
-  const missing = new Missing(work)
-  await missing.byTwo(name => committing(work, missing, name, own))
-  return work.ids.length
-}
-
-function committing(work, missing, name, own) {
-  return member(work, missing, readerOf(work, name), own, async found => {
-    for (const one of found) missing.found(one.value)
-    for (const [topic, partition, offset, one] of ends(found)) {
-      try {
-        await work.within('commit', one.commit())
-      } catch (problem) {
-        if (problem instanceof GaveUpError) throw problem
-        continue // it was not committed: it may come again
-      }
-      work.committed(topic, partition, offset)
+// Commit the offsets after messages, and return the messages for which it succeeded. The others may be read again.
+async function commit(work, messages) {
+  const committed = []
+  for (const message of messages) {
+    try {
+      await work.within('commit', message.commit())
+    } catch (problem) {
+      if (problem instanceof GaveUpError) throw problem
+      continue
     }
-    return true
-  })
+    work.committed(message.topic, message.partition, message.offset + 1n)
+    committed.push(message)
+  }
+  return committed
 }
 
-const readerOf = (work, name) => new Reader(work, name, { isolation: 'read_committed' })
-
-// Topic, partition, the offset behind what came, and the last of it.
-const ends = found =>
-  Array.from(new Map(found.map(one => [one.partition, one])).values(), one => [one.topic, one.partition, one.offset + 1n, one])
-
-// Have records given to `each`, some at a time, with the consumer; it says false if they are to be read again from what is committed.
-// Throws what ends its stream.
-async function member(work, missing, reader, own, each) {
-  const about = { bootstrapBrokers: work.bootstrap, clientId: reader.name, groupId: work.group }
-  const consumer = new library.Consumer({ ...about, ...own })
-  const failed = []
+// Run a member's consumer, and pass messages to `handle`, some at a time, with the consumer and a function that pauses it; `handle` returns
+// false if they are to be read again, from the committed offsets. Throws the error that ends its stream.
+async function consume(member, handle) {
+  const { errors, reader, work } = member
+  if (member.options.pattern !== undefined) throw new NotOfferedError()
+  const base = { bootstrapBrokers: work.bootstrap, clientId: reader.name, groupId: work.group }
+  const consumer = new library.Consumer({ ...base, ...consumerSettings(member.options.settings) })
   consumer.on('consumer:group:join', () => {
-    for (const { topic, partitions } of consumer.assignments ?? []) {
-      for (const partition of partitions) reader.got(topic, partition)
-    }
+    const topics = consumer.assignments ?? []
+    member.assigned(topics.flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition }))))
   })
 
-  // Until the stream ends, or what it gave is to be read again.
+  // Return when the stream ends, or its messages are to be read again.
   async function follow(stream) {
-    let found = []
-    for await (const one of stream) {
-      reader.consumed(one.topic, one.partition, one.offset, one.value)
-      found.push(one)
-      if (found.length < work.atOnce && stream.readableLength) continue
-      if (!(await each(found, consumer))) return
-      found = []
+    const pause = async () => {
+      stream.pause()
+      await sleep(PAUSE)
+      stream.resume()
+    }
+    let messages = []
+    for await (const message of stream.iterator({ destroyOnReturn: false })) {
+      messages.push(message)
+      if (messages.length < work.atOnce && stream.readableLength) continue
+      if (!(await member.poll(messages, () => handle(messages, consumer, pause)))) return
+      messages = []
     }
   }
 
   async function read() {
-    while (!consumer.closed) {
-      const wanted = { topics: [work.topic], mode: 'committed', fallbackMode: 'earliest', autocommit: false }
-      const stream = await work.within('consume', consumer.consume(wanted))
+    while (!consumer.closed && !member.leaving) {
+      const options = { topics: work.topics, mode: 'committed', fallbackMode: 'earliest', autocommit: false }
+      const stream = await work.within('consume', consumer.consume(options))
       await follow(stream)
-      if (!stream.closed) await once(stream, 'close')
+      if (!member.leaving) await work.within('close', stream.close())
     }
   }
 
   await work.using(
     async () => {
-      read().catch(problem => failed.push(problem))
-      await missing.over(failed)
+      read().catch(problem => errors.push(problem))
+      await member.untilEnd(messages => commit(work, messages))
     },
     () => consumer.close(true)
   )
 }
 
-module.exports = { consumerProtocol, cooperative, ends, group, member, readerOf }
+module.exports = { consume, group }

@@ -4,16 +4,19 @@
 const { admin } = require('./administering.cjs')
 const { readProcessWrite } = require('./copying.cjs')
 const { compressed, idempotent, produce, transact } = require('./producing.cjs')
-const { consumerProtocol, cooperative, group } = require('./reading.cjs')
+const { group } = require('./reading.cjs')
 
 module.exports = {
   admin,
   compressed,
-  'consumer-protocol': consumerProtocol,
-  cooperative,
+  'consumer-protocol': group,
+  cooperative: group,
   group,
   idempotent,
+  pattern: group,
   produce,
+  rack: group,
   'read-process-write': readProcessWrite,
+  static: group,
   transact
 }
