@@ -221,7 +221,7 @@ def _reading(
         return features
     features |= {
         "members": maybe(lambda: random.choice((1, 2, 3)), base.members),
-        "leaves": maybe(lambda: True, base.leaves),
+        "leaves": maybe(lambda: not base.leaves, base.leaves),
     }
     if workload.copies:
         return features

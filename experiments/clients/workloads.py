@@ -87,7 +87,7 @@ class Workload(NamedTuple):
     @property
     def sends(self) -> bool:
         """Return whether the workload sends records that `draws.py` can draw."""
-        return not self.written and self.name != "admin"
+        return not (self.written or self.seconds) and self.name != "admin"
 
     @property
     def transacts(self) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.experiments.clients.broker_versions import librdkafka_settings
-from barnabas.experiments.clients.trial import TrialSetup
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import PARTITIONS
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients.errors import UnavailableClientError

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from barnabas.experiments.clients.runs import RunResult
 from barnabas.experiments.clients.runs import Watch as Watched
-from barnabas.experiments.clients.trial import Attempt, TrialSetup, attempt
+from barnabas.experiments.clients.trial import Attempt, attempt
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.history import (
     Acknowledged,

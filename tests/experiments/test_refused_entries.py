@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.experiments.clients import trial, workloads
+from barnabas.experiments.clients import trial, trial_setup, workloads
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients import registry
@@ -110,7 +110,7 @@ def test_what_brokers_hold_is_what_clients_were_told(
 ) -> None:
     planned = loads(text)
     program = registry.find(client).prepare()
-    setup = trial.TrialSetup(cluster.bootstrap, tmp_path)
+    setup = trial_setup.TrialSetup(cluster.bootstrap, tmp_path)
     result = trial.trial(program, workloads.find(workload), planned, setup, threading.Event())
     assert (result.raised, result.findings, result.unfinished) == ("", (), "")
     capture = tmp_path / trial.CAPTURE

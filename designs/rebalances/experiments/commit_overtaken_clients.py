@@ -26,9 +26,10 @@ from barnabas.designs.results.markdown import bullets, paragraphs
 from barnabas.designs.results.runs import Run
 from barnabas.experiments.clients.client_process import ClientProcess, RunStopped
 from barnabas.experiments.clients.draws import plain
+from barnabas.experiments.clients.preparation import prepare
 from barnabas.experiments.clients.runs import NUMBER, OUTPUT_LIMIT, parse_line
 from barnabas.experiments.clients.traffic import parameters as parameters_of
-from barnabas.experiments.clients.trial import TrialSetup, prepare
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import find as workload_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache import ApacheCluster
@@ -92,7 +93,10 @@ def run(bench: Bench) -> Measured:
             workload = workload_of(case.workload)._replace(records=RECORDS)
             prepare(TrialSetup(cluster.bootstrap, bench.folder), topic, workload)
             with bench.between(cluster.bootstrap, RULES, str(number)) as proxy:
-                work = {**parameters_of(plain(workload), topic, 0), **workload.work(stay=LASTS)}
+                work = {
+                    **parameters_of(plain(workload), workload, topic, 0),
+                    **workload.work(stay=LASTS),
+                }
                 parameters = {"bootstrap": proxy.bootstrap_server, "topic": topic, "work": work}
                 received = _together(case, programs[case.client], parameters, proxy.capture.parent)
             exchanges = list(open_capture(proxy.capture).exchanges())
@@ -113,7 +117,7 @@ def _together(case: Case, program: Program, parameters: dict[str, Any], folder: 
     def work(number: int) -> None:
         if over.wait(number * APART):
             return
-        task = {"number": NUMBER, "run": case.workload, **parameters}
+        task = {"number": NUMBER, "run": workload_of(case.workload).program, **parameters}
         with (
             (folder / f"output-{number}.txt").open("wb", buffering=0) as printed,
             ClientProcess(program, task, printed, OUTPUT_LIMIT) as process,

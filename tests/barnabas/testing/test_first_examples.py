@@ -16,9 +16,10 @@ import pytest
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.experiments.clients.draws import plain
+from barnabas.experiments.clients.preparation import prepare
 from barnabas.experiments.clients.runs import Watch, run
 from barnabas.experiments.clients.traffic import parameters as parameters_of
-from barnabas.experiments.clients.trial import TrialSetup, prepare
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster, UnavailableError
@@ -95,7 +96,7 @@ def test_the_first_example_passes(
     workload = find_workload("produce")
     traffic = plain(workload, ORDERS).model_copy(update={"pause": 0.2})
     prepare(TrialSetup(cluster.bootstrap, tmp_path, drawn=traffic), topic, workload)
-    work = {**parameters_of(traffic, topic, 0), **workload.work(stay=1.0)}
+    work = {**parameters_of(traffic, workload, topic, 0), **workload.work(stay=1.0)}
     with Harness(cluster.bootstrap, scenario=loads(scenario)) as proxy:
         parameters = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
         watch = Watch(120, threading.Event())

@@ -15,7 +15,8 @@ from barnabas.experiments.clients.broker_versions import broker_settings, create
 from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
-from barnabas.experiments.clients.trial import Trial, TrialSetup
+from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 

@@ -15,7 +15,12 @@ from barnabas.experiments.clients.draws import (
 )
 from barnabas.experiments.clients.workloads import WORKLOADS, Workload, find
 
-PRODUCERS = [workload for workload in WORKLOADS if workload.drawn]
+PRODUCERS = [workload for workload in WORKLOADS if workload.sends]
+READERS = [workload for workload in WORKLOADS if workload.written]
+OF_CONSUMERS = (
+    *("history", "members", "leaves", "delay", "stall", "pauses", "rewinds", "partial"),
+    *("session_ms", "poll_records", "fetch_min", "fetch_bytes"),
+)
 SEEDS = range(1, 200)
 
 
@@ -32,21 +37,39 @@ def test_a_seed_always_draws_the_same_and_seeds_draw_each_feature(workload: Work
     draws = [draw(seed, workload) for seed in SEEDS]
     assert draws == [draw(seed, workload) for seed in SEEDS]
     base = plain(workload)
+    absent = {
+        ("compressed", "compression"),
+        ("transact", "ending"),
+        ("long-transactions", "ending"),
+    }
     for name in TEXTS:
-        if (workload.name, name) != ("compressed", "compression"):
+        if name not in OF_CONSUMERS and (workload.name, name) not in absent:
             assert {getattr(each, name) for each in draws} - {getattr(base, name)}, name
     assert all(1 <= each.partitions <= 12 for each in draws)
     assert all(1 <= each.records <= max(MOST_RECORDS, workload.records) for each in draws)
     assert max(each.per_send for each in draws) > 300
 
 
-def test_only_the_partitions_of_readers_are_drawn() -> None:
-    group = find("group")
-    drawn = [draw(seed, group) for seed in SEEDS]
-    assert {each.model_copy(update={"seed": 0, "partitions": 4}) for each in drawn} == {
-        plain(group)
+@pytest.mark.parametrize("workload", READERS, ids=lambda workload: workload.name)
+def test_readers_have_the_features_of_consumers_only(workload: Workload) -> None:
+    draws = [draw(seed, workload) for seed in SEEDS]
+    base = plain(workload)
+    drawn = {
+        name for name in TEXTS if {getattr(each, name) for each in draws} != {getattr(base, name)}
     }
-    assert {each.partitions for each in drawn} == {1, 2, 3, 4, 6, 12}
+    expected = {"partitions", "topics", "history"}
+    if workload.members:
+        expected |= {"members", "leaves"}
+    if workload.members and not workload.copies:
+        expected |= set(OF_CONSUMERS)
+    if "group.protocol" in workload.settings:
+        expected -= {"session_ms"}  # Java's client refuses it
+    assert drawn == expected
+    committed = any(each.history == "committed" for each in draws)
+    assert committed == bool(workload.members)
+
+
+def test_an_administrator_has_plain_traffic() -> None:
     assert features(draw(1, find("admin")), find("admin")) == ()
 
 

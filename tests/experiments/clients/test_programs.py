@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from barnabas.experiments.clients import broker_versions, brokers, trial
+from barnabas.experiments.clients import broker_versions, brokers, preparation, trial
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.workloads import WORKLOADS
@@ -33,6 +33,13 @@ UNHURRIED: Final = {"broker.session.timeout.ms": "60000"}
 """A broker that misses heartbeats on a busy machine stays in the metadata: kafka-go does not retry requests
 to one that is not (Broker Not Available)."""
 
+SHORT: Final = [
+    each
+    for each in WORKLOADS
+    if not each.seconds and each.name not in ("burst", "long-transactions")
+]
+"""Workloads that take seconds."""
+
 LACKS: Final = {
     "kafka-python@here": {"consumer-protocol", "share-group"},
     "aiokafka@here": {"cooperative", "consumer-protocol", "share-group"},
@@ -45,7 +52,7 @@ LACKS: Final = {
     "kafkajs@2.2.4": {"assign", "cooperative", "consumer-protocol", "share-group"},
     "platformatic-kafka@2.12.1": {"assign", "share-group"},
     RUST: {"share-group"},
-    STREAMS: {one.name for one in WORKLOADS if not one.runs} - {"read-process-write"},
+    STREAMS: {each.name for each in SHORT} - {"read-process-write", "rebalanced-copy"},
 }
 """What libraries do not offer. Java offers all but `stored-offsets`, which confluent-kafka alone does."""
 
@@ -60,7 +67,7 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "STAY", 1.0)  # nothing happens to a group that stays
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(preparation, "SOON", 60.0)
     monkeypatch.setattr(broker_versions, "SETTINGS", broker_versions.SETTINGS | UNHURRIED)
     here = Path(sys.executable)
     clients: list[tuple[str, Callable[[], Program]]] = [
@@ -73,7 +80,7 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
     assert {name.partition("@")[0] for name, _ in clients} == {
         one.name for one in registry.LIBRARIES
     }
-    shorter = {one.name: one._replace(records=40) for one in WORKLOADS if not one.runs}
+    shorter = {each.name: each._replace(records=40) for each in SHORT}
     all_twice = TableRequest(clients, [*shorter.values()], [], trials=2)  # plain, and drawn
     some = [shorter["produce"], shorter["assign"]]
     some_late = TableRequest(clients, some, [("late", LATE)], trials=1)

@@ -15,6 +15,7 @@ from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.runs import UNANSWERED, RunResult, Watch, parse_line, run
 from barnabas.experiments.clients.traffic import parameters
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
+from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
 from tests.peers.test_guard import gone
@@ -92,7 +93,7 @@ def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
     workload: str, told: str, tmp_path: Path
 ) -> None:
     ours = program(Path(sys.executable), "confluent")
-    work = {**parameters(Draw(sends=1), "t", 0), "patience": 0.1, "stay": 0}
+    work = {**parameters(Draw(sends=1), find("produce"), "t", 0), "patience": 0.1, "stay": 0}
     requested = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
     watch = Watch(60, threading.Event())
     result = run(ours, workload, requested, tmp_path / "output.txt", watch)

@@ -12,7 +12,7 @@ from barnabas.experiments.clients.traffic import ALL_BYTES, Round, identity, par
 from barnabas.experiments.clients.workloads import WORKLOADS, Workload, find
 
 NOW = 1_800_000_000_000
-PRODUCERS = [workload for workload in WORKLOADS if workload.drawn]
+PRODUCERS = [workload for workload in WORKLOADS if workload.sends]
 
 
 def rounds(drawn: Draw) -> list[Round]:
@@ -66,7 +66,7 @@ def test_a_feature_that_is_left_out_leaves_the_others_as_they_are() -> None:
 
 def test_programs_get_settings_by_kafka_s_names_and_as_json() -> None:
     drawn = Draw(sends=3, per_send=2, in_flight=2, linger_ms=0, compression="lz4", partitions=7)
-    found = json.loads(json.dumps(parameters(drawn, "t", NOW)))
+    found = json.loads(json.dumps(parameters(drawn, find("produce"), "t", NOW)))
     assert found["settings"] == {"compression.type": "lz4", "linger.ms": 0}
     assert (found["records"], found["partitions"]) == (6, 7)
     assert [[len(send) for send in sends] for sends in found["rounds"]] == [[2, 2], [2]]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients import trial
-from barnabas.experiments.clients.trial import TrialSetup, prepare
+from barnabas.experiments.clients import preparation, trial
+from barnabas.experiments.clients.preparation import prepare
+from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.embedded import EmbeddedCluster
@@ -19,7 +20,7 @@ from barnabas.peers.embedded import EmbeddedCluster
 def test_brokers_that_are_gone_are_told_with_a_reason(
     makes: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", 0.2)
+    monkeypatch.setattr(preparation, "SOON", 0.2)
     gone = TrialSetup("127.0.0.1:1", tmp_path, makes)
     with pytest.raises(OSError, match=r"^127\.0\.0\.1:1 has not made t: \S+"):
         prepare(gone, "t", find("produce"))
@@ -47,6 +48,6 @@ def test_a_history_that_can_t_be_read_is_the_client_s_fault(tmp_path: Path) -> N
 def test_brokers_that_make_no_topics_are_told_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", 1.0)
+    monkeypatch.setattr(preparation, "SOON", 1.0)
     with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker embedded$"):
         prepare(TrialSetup(cluster.bootstrap, tmp_path), "t", find("produce"))

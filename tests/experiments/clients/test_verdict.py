@@ -182,7 +182,7 @@ def test_who_breaks_a_promise_without_faults_has_no_excuse(
 
 def test_all_that_checks_find_has_a_word() -> None:
     kinds = {one.__name__.replace("_", " ") for one in CHECKS}
-    assert kinds | {"uncommitted"} == set(FINDINGS)
+    assert kinds | {"uncommitted", "scattered", "grows"} == set(FINDINGS)
     assert set(FINDINGS.values()) < set(WORDS)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients import trial, workloads
+from barnabas.experiments.clients import trial, trial_setup, workloads
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from barnabas.peers.clients import registry
 from tests.experiments.scenarios.kafka import ready
@@ -64,7 +64,7 @@ def test_a_group_reads_all_partitions_once(
 def run(client: str, workload: str, cluster: ApacheCluster, folder: Path) -> trial.Trial:
     """Run a workload under the scenario."""
     program, work = registry.find(client).prepare(), workloads.find(workload)
-    setup = trial.TrialSetup(cluster.bootstrap, folder)
+    setup = trial_setup.TrialSetup(cluster.bootstrap, folder)
     return trial.trial(program, work, ready("one-partition-moves"), setup, threading.Event())
 
 

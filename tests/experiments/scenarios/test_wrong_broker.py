@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients import trial, workloads
+from barnabas.experiments.clients import trial, trial_setup, workloads
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from barnabas.peers.clients import registry
 from tests.experiments.scenarios.kafka import ready
@@ -35,7 +35,7 @@ def test_a_producer_asks_for_metadata_and_connects_again(
     client: str, newer_cluster: ApacheCluster, tmp_path: Path
 ) -> None:
     program = registry.find(client).prepare()
-    setup = trial.TrialSetup(newer_cluster.bootstrap, tmp_path)
+    setup = trial_setup.TrialSetup(newer_cluster.bootstrap, tmp_path)
     workload = workloads.find("idempotent")
     result = trial.trial(program, workload, ready("wrong-broker"), setup, threading.Event())
     assert (result.raised, result.findings, result.unfinished) == ("", (), "")

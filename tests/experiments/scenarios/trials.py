@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.experiments.clients import trial, workloads
+from barnabas.experiments.clients import trial, trial_setup, workloads
 from barnabas.peers.clients import registry
 from tests.experiments.scenarios.kafka import VERSION, ready
 
@@ -27,7 +27,7 @@ def run_workload(
     program = registry.find(f"{client}@{VERSION}").prepare()
     work = workloads.find(workload)._replace(records=40)
     rules = None if scenario is None else ready(scenario)
-    setup = trial.TrialSetup(bootstrap, folder)
+    setup = trial_setup.TrialSetup(bootstrap, folder)
     return trial.trial(program, work, rules, setup, threading.Event())
 
 

@@ -22,6 +22,7 @@ from barnabas.experiments.explore.checks.written import (
     lost,
     misplaced,
     reordered,
+    reported_twice,
 )
 from barnabas.experiments.explore.history import Consumer, Event, History
 from barnabas.experiments.explore.log import Log, LoggedRecord
@@ -39,6 +40,7 @@ from tests.experiments.explore.checks.told import (
     assigned,
     committed,
     consumed,
+    error,
     failed,
     found,
     log,
@@ -94,6 +96,10 @@ ROWS: dict[str, tuple[Check, Log, tuple[Event, ...], str]] = {
         (consumed("b", 1), consumed("a", 0, partition=1), consumed("a", 0, "d")), ""),
     "share groups promise no order": (
         consumed_out_of_order, log(), (SHARING, consumed("b", 1, "s"), consumed("a", 0, "s")), ""),
+    "acknowledged twice": (reported_twice, log("a"), (sent("a"), *2 * [acknowledged("a")]), "a"),
+    "acknowledged, and an error": (reported_twice, log("a"), (sent("a"), error("a"), acknowledged("a")), "a"),
+    "an outcome each": (reported_twice, log("a"), (sent("a"), sent("b"), acknowledged("a"), error("b")), ""),
+    "an outcome for each send": (reported_twice, log("a"), (*2 * [sent("a")], *2 * [error("a")]), ""),
     "three times": (duplicated, log("a", "b", "a", "a"), (sent("a"), sent("b")), "a"),
     "each once": (duplicated, log("a", "b"), (sent("a"), sent("b")), ""),
     "twice, sent twice by the program": (duplicated, log("a", "a"), (sent("a"), sent("a")), "a"),
@@ -229,7 +235,7 @@ def test_only_the_order_of_sending_has_none_behind_another(order: list[str]) -> 
 def test_each_check_has_a_kind_of_its_own() -> None:
     wrong: list[Event] = [
         *(sent("a"), sent("b"), sent("e"), sent("f"), sent("t", "1"), CAREFUL),
-        *(acknowledged("e"), acknowledged("a", 1), failed("f"), aborted("1")),
+        *(acknowledged("e"), acknowledged("a", 1), error("e"), failed("f"), aborted("1")),
         *(consumed("f", 2), offset_committed(4), consumed("t", 1), consumed("x", 0)),
         consumed("t", 1),
         *(SHARING, consumed("a", 1, "s"), accepted(1), consumed("a", 1, "s")),

@@ -11,6 +11,7 @@ from barnabas.experiments.explore.history import (
     Assigned,
     Consumed,
     Consumer,
+    Error,
     Event,
     Failed,
     History,
@@ -33,6 +34,10 @@ def acknowledged(name: str, offset: int | None = None, partition: int = 0) -> Ac
 
 def failed(name: str) -> Failed:
     return Failed(id=name, topic=T)
+
+
+def error(name: str) -> Error:
+    return Error(id=name, topic=T)
 
 
 def committed(name: str) -> Transaction:
