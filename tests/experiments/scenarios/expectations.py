@@ -140,6 +140,21 @@ def timed_out(proxy: Harness) -> None:
     assert min(one.latency_ms or 0 for one in fired(proxy, "answers come slowly")) >= 150
 
 
+def times_out_for_one_partition(proxy: Harness) -> None:
+    """Check that one partition was refused twelve times, and none of the others."""
+    refused = fired(proxy, "partition 0 times out")
+    assert len(refused) == 12
+    for one in refused:
+        assert one.response is not None
+        codes = {
+            (entry["index"], entry["error_code"])
+            for topic in one.response["responses"]
+            for entry in topic["partition_responses"]
+        }
+        assert (0, 7) in codes
+        assert (1, 7) not in codes
+
+
 def timed_out_and_out_of_order(proxy: Harness) -> None:
     """And a broker saw what was behind a batch that it does not have."""
     timed_out(proxy)

@@ -40,8 +40,9 @@ class ErrorClient(FullClient):
         settings: Mapping[str, str],
         *,
         together: bool = False,
+        partitions: int = 1,
     ) -> Produced:
-        """Send records to the first partition with one producer, and wait for each before the next one.
+        """Send records to the partitions in turn with one producer, and wait for each before the next one.
 
         together: send all of them before waiting for the first one.
         """
@@ -50,7 +51,7 @@ class ErrorClient(FullClient):
             settings,
             topic=topic,
             values=[as_text(value) for value in values],
-            partitions=[0] * len(values),
+            partitions=[number % partitions for number in range(len(values))],
             together=together,
         )
         results = answer["results"]

@@ -52,6 +52,7 @@ ROWS = [
     Row("offset-not-available", RDKAFKA, "read", expect.asks_for_an_offset_again, few=True, seconds=1),
     Row("offset-not-available", JAVA, "read", expect.asks_for_an_offset_again, own=JAVA_FEW, seconds=1),
     Row("offsets-not-loaded", JAVA, "read stored", expect.asks_for_offsets_again, 12),
+    Row("one-partition-times-out", RDKAFKA, "write", expect.times_out_for_one_partition, 60, 2),
     Row("out-of-order-sequences", JAVA, "write", expect.overtaken, 100),
     Row("preferred-replica-fails", RDKAFKA, "read", expect.reads_from_both, few=True, seconds=1,
         replicas=2),
