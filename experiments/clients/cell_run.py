@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import cell_name
-from barnabas.experiments.clients.draws import Draw, draw, features, plain, shrink
+from barnabas.experiments.clients.draws import Draw, draw, features, plain
 from barnabas.experiments.clients.relevance import may_affect
+from barnabas.experiments.clients.shrinking import shrink
 from barnabas.experiments.clients.trial import Trial, trial
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.verdict import Verdict, control_verdict, verdict
@@ -22,7 +23,7 @@ UNMET_TRIALS: Final = 2
 """Trials without a fired rule after which no other is made."""
 
 
-SHRINKING_RUNS: Final = 8
+SHRINKING_RUNS: Final = 12
 """Runs at most to find the smallest traffic with which a cell fails."""
 
 SHRINKING_SECONDS: Final = 240.0

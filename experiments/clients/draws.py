@@ -1,4 +1,4 @@
-"""The traffic of a workload, drawn from a seed, and the smallest with which it fails.
+"""The traffic of a workload, drawn from a seed.
 
 A `Draw` has the features of the traffic. `plain` has none: one record a send (in transactions five), each
 with a key. `traffic.py` makes the records of a draw.
@@ -131,17 +131,6 @@ TEXTS: Final[dict[str, str]] = {
 }
 """The descriptions of features, in the order in which they are tried to be left out."""
 
-SIZES: Final[dict[str, int]] = {
-    "sends": 1,
-    "per_send": 1,
-    "in_flight": 1,
-    "partitions": 1,
-    "topics": 1,
-    "largest": 100,
-    "members": 1,
-}
-"""Counts that are halved, and the least of each."""
-
 
 def plain(workload: Workload, records: int | None = None) -> Draw:
     """Return the traffic without features. records: their number, unless it is the workload's.
@@ -243,45 +232,10 @@ def _reading(
 def features(drawn: Draw, workload: Workload) -> tuple[str, ...]:
     """Return descriptions of everything in which a draw differs from the plain one."""
     values = drawn.model_dump() | ({"in_flight": "all"} if drawn.in_flight == ALL else {})
-    return tuple(TEXTS[name].format(values[name]) for name in _features(drawn, workload))
+    return tuple(TEXTS[name].format(values[name]) for name in differing(drawn, workload))
 
 
-def _features(drawn: Draw, workload: Workload) -> list[str]:
+def differing(drawn: Draw, workload: Workload) -> list[str]:
+    """Return the names of the features in which a draw differs from the plain one."""
     base = plain(workload)
     return [name for name in TEXTS if getattr(drawn, name) != getattr(base, name)]
-
-
-def shrink(drawn: Draw, workload: Workload, fails: Callable[[Draw], bool], most: int) -> Draw:
-    """Return the smallest draw for which `fails` is true, as far as it is tried.
-
-    First all features are left out, then one at a time, then counts are halved.
-
-    Args:
-        drawn: a draw that fails.
-        workload: its workload.
-        fails: runs a draw.
-        most: how often it may be called.
-    """
-    remaining, base = most, plain(workload)
-
-    def smaller(**update: Any) -> bool:
-        nonlocal drawn, remaining
-        candidate = drawn.model_copy(update=update)
-        if remaining <= 0 or candidate == drawn:
-            return False
-        remaining -= 1
-        if not fails(candidate):
-            return False
-        drawn = candidate
-        return True
-
-    if smaller(**{name: getattr(base, name) for name in (*TEXTS, "sends")}):
-        return drawn
-    for name in _features(drawn, workload):
-        smaller(**{name: getattr(base, name)})
-    for name, least in SIZES.items():
-        while getattr(drawn, name) > least and smaller(
-            **{name: max(getattr(drawn, name) // 2, least)}
-        ):
-            pass
-    return drawn

@@ -24,6 +24,8 @@ from barnabas.experiments.clients.client_process import RunStopped
 from barnabas.experiments.clients.cut_scenarios import CUT, cut_scenarios
 from barnabas.experiments.clients.draws import Draw, features
 from barnabas.experiments.clients.folder import Folder, evidence
+from barnabas.experiments.clients.relevance import RequestedApi
+from barnabas.experiments.clients.spread import spread
 from barnabas.experiments.clients.trial import CAPTURE, Trial
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.verdict import Verdict, is_fine
@@ -57,7 +59,8 @@ class TableRequest(NamedTuple):
     clients: names, and functions that return their programs. cuts: number of exchanges of each workload at
     which the connection is cut, each by a scenario of its own. commands: command lines of the user's
     programs, by client. again: whether to run cells again that the folder has. drawn: whether the traffic of
-    the trials after the first is drawn from their numbers (`draws.py`).
+    the trials after the first is drawn from their numbers (`draws.py`). spread: workloads of each scenario
+    (`spread.py`); None: all.
     """
 
     clients: Sequence[tuple[str, Callable[[], Program]]]
@@ -68,6 +71,7 @@ class TableRequest(NamedTuple):
     commands: Mapping[str, str] = MappingProxyType({})
     again: bool = False
     drawn: bool = True
+    spread: int | None = None
 
 
 StepResult = tuple[list[Cell], list[Callable[[], "StepResult"]]]
@@ -87,20 +91,33 @@ class Matrix:
     """Cells with cuts, of each row that has begun."""
     _unreached: int = 0
     """Cells in a row that could not reach the brokers."""
+    _controls: dict[tuple[str, str], tuple[Row, tuple[Trial, ...]]] = field(default_factory=dict)
+    """Rows whose client passed the run without faults, and their trials, if scenarios are spread."""
+    _awaited: int = 0
+    """Rows that scenarios are spread over and that have not run yet without faults."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def size(self) -> int:
         """Return the number of cells, as far as it is known, including those without faults."""
         request = self.request
-        row_sizes = (1 + len(self._scenarios(workload)) for workload in request.workloads)
-        return len(request.clients) * sum(row_sizes) + sum(self._cut)
+        workloads = [workload for workload in request.workloads if not workload.seconds]
+        rows = min(len(workloads), request.spread or len(workloads))
+        cells = len(request.workloads) + rows * len(request.scenarios)
+        return len(request.clients) * cells + sum(self._cut)
 
     def _scenarios(self, workload: Workload) -> Sequence[Named]:
         """Return the scenarios of a workload: none for those that run once."""
         return () if workload.seconds else self.request.scenarios
 
+    def _unspread(self, workload: Workload) -> list[str]:
+        """Return the names of the scenarios that a workload has whatever its clients request."""
+        return [] if self.request.spread else [name for name, _ in self._scenarios(workload)]
+
     def run(self) -> Iterator[Cell]:
         """Yield the cells as they finish, those of the folder at once."""
+        rows = [each for each in self.request.workloads if not each.seconds]
+        self._awaited = len(self.request.clients) * len(rows)
         with ThreadPoolExecutor(self.side_by_side) as pool:
             try:
                 waiting = {pool.submit(self._client, *client) for client in self.request.clients}
@@ -117,24 +134,30 @@ class Matrix:
         """Install a client's program."""
         if self.stop.is_set():
             return [], []
-        cells: list[Cell] = []
-        able: list[Workload] = []
-        for workload in self.request.workloads:
-            if reason := self.brokers.unable(workload):
-                cells += self._not_run(client, workload, reason)
-            else:
-                able.append(workload)
+        reasons_by_workload = {
+            workload.name: self.brokers.unable(workload) for workload in self.request.workloads
+        }
         try:
             with ended_by(self.stop):
-                program = get() if able else None
+                program = None if all(reasons_by_workload.values()) else get()
         except UnavailableClientError as problem:
             if self.stop.is_set():
                 return [], []
-            return cells + [
-                cell for each in able for cell in self._not_run(client, each, str(problem))
-            ], []
-        rows = [Row(client, program, each) for each in able if program]
-        return cells, [partial(self._row, row) for row in rows]
+            program = None
+            reasons_by_workload = {
+                name: reason or str(problem) for name, reason in reasons_by_workload.items()
+            }
+        cells: list[Cell] = []
+        tasks: list[Callable[[], StepResult]] = []
+        for workload in self.request.workloads:
+            reason = reasons_by_workload[workload.name]
+            if program is None or reason:
+                names = self._unspread(workload) or [CONTROL]
+                cells += self._not_run(client, workload, reason, names)
+                tasks += self._controlled(workload, None, ())
+            else:
+                tasks.append(partial(self._row, Row(client, program, workload)))
+        return cells, tasks
 
     def _row(self, row: Row) -> StepResult:
         """Run a row's cell without faults, and return the tasks of the row's other cells."""
@@ -149,14 +172,46 @@ class Matrix:
         fit = tuple(each for each in control.trials if is_fine(workload, each))
         if control.verdict.word == "not run" or fit[:1] != control.trials[:1]:
             reason = "; ".join(reasons(control.verdict))
-            return [control, *self._not_run(client, workload, reason)], []
+            others = self._not_run(client, workload, reason, self._unspread(workload))
+            return [control, *others], self._controlled(workload, None, ())
         count = 0 if workload.seconds else self.request.cuts
         cuts = cut_scenarios(capture, count) if count else []
         self._cut.append(len(cuts))
-        tasks: list[Callable[[], StepResult]] = [
-            partial(self._faulty, row, each, fit) for each in (*self._scenarios(workload), *cuts)
+        tasks = [partial(self._faulty, row, each, fit) for each in cuts]
+        return [control], tasks + self._controlled(workload, row, fit)
+
+    def _controlled(
+        self, workload: Workload, row: Row | None, control: tuple[Trial, ...]
+    ) -> list[Callable[[], StepResult]]:
+        """Return the tasks that follow a row's run without faults; row: None if the client can't be judged.
+
+        If scenarios are spread, they wait for the last of these runs.
+        """
+        if self.request.spread is None:
+            if row is None:
+                return []
+            named = self._scenarios(workload)
+            return [partial(self._faulty, row, each, control) for each in named]
+        if workload.seconds:
+            return []
+        with self._lock:
+            if row:
+                self._controls[row.client, workload.name] = row, control
+            self._awaited -= 1
+            return [] if self._awaited else self._spread_tasks(self.request.spread)
+
+    def _spread_tasks(self, most: int) -> list[Callable[[], StepResult]]:
+        requested: dict[str, set[RequestedApi]] = {}
+        for (_, workload), (_, control) in self._controls.items():
+            apis = (api for each in control for api in each.asked)
+            requested.setdefault(workload, set()).update(apis)
+        chosen = spread(self.request.scenarios, requested, most)
+        return [
+            partial(self._faulty, row, named, control)
+            for named in self.request.scenarios
+            for row, control in self._controls.values()
+            if row.workload.name in chosen[named[0]]
         ]
-        return [control], tasks
 
     def _faulty(self, row: Row, named: Named, control: tuple[Trial, ...]) -> StepResult:
         if self.stop.is_set():
@@ -246,11 +301,14 @@ class Matrix:
         self.folder.add(cell)
         return cell
 
-    def _not_run(self, client: str, workload: Workload, reason: str) -> list[Cell]:
+    def _not_run(
+        self, client: str, workload: Workload, reason: str, names: Sequence[str]
+    ) -> list[Cell]:
+        """Return and store cells of a row that can't run. names: of their scenarios."""
         broker, word = self.brokers.requested, Verdict(word="not run", why=reason)
         cells = [
             Cell(client=client, workload=workload.name, scenario=name, broker=broker, verdict=word)
-            for name, _ in self._scenarios(workload)
+            for name in names
         ]
         for cell in cells:
             self.folder.add(cell)

@@ -190,9 +190,16 @@ def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Tab
             if times > 1:
                 raise Trouble(f"{option}: {name} is given twice")
     commands = _own(options.commands)
-    runs, cuts = options.runs, options.cuts
     return TableRequest(
-        clients, chosen, scenarios, runs, cuts, commands, again is not None, not options.plain
+        clients,
+        chosen,
+        scenarios,
+        options.runs,
+        options.cuts,
+        commands,
+        again=again is not None,
+        drawn=not options.plain,
+        spread=options.spread,
     )
 
 
@@ -263,7 +270,8 @@ def summary(cells: Sequence[Cell], out: Path) -> Iterator[str]:
     for cell in findings(cells):
         if cell.scenario == CONTROL:
             yield f"{cell.name}: {cell_text(cell)}: {'; '.join(reasons(cell.verdict))}"
-    totals = ", ".join(f"{count} {word_text(word)}" for word, count in counts(cells).most_common())
+    words = counts(cells) or Counter(cell.verdict.word for cell in cells)
+    totals = ", ".join(f"{count} {word_text(word)}" for word, count in words.most_common())
     yield f"{totals}; `barnabas clients show CELL --out {out}` shows one cell"
     unrun = (cell.verdict.why for cell in cells if cell.verdict.word == "not run")
     for reason in dict.fromkeys(unrun):

@@ -90,6 +90,14 @@ class RunOptions:
         bool,
         typer.Option("--quick", help="One run of each cell under a few scenarios; takes minutes."),
     ] = False
+    spread: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Run each scenario with N of the workloads, so that each has some; else with all.",
+        ),
+    ] = None
     plain: Annotated[
         bool,
         typer.Option(
@@ -111,6 +119,8 @@ class RunOptions:
         """Raise Trouble for two selections of scenarios, or a comparison of other than two clients."""
         if self.quick and self.scenarios:
             raise Trouble("--quick chooses the scenarios: omit --scenario or --quick")
+        if self.spread and self.spark.spark:
+            raise Trouble("--spread needs all clients in one run: omit it or --spark")
         if self.against and len(self.clients) + len(self.commands) != 1:
             raise Trouble(
                 "--against compares one client with another: give one --client or --command"

@@ -11,8 +11,8 @@ from barnabas.experiments.clients.draws import (
     draw,
     features,
     plain,
-    shrink,
 )
+from barnabas.experiments.clients.shrinking import shrink
 from barnabas.experiments.clients.workloads import WORKLOADS, Workload, find
 
 PRODUCERS = [workload for workload in WORKLOADS if workload.sends]
