@@ -48,7 +48,7 @@ def untried(
     Args:
         left_out: reason -> number of runs.
         recorded_apis: the APIs of the recording.
-        runs: the planned runs.
+        runs: the runs whose faults were done.
         known: API -> errors that brokers report.
         own_template: whether the faults are a user's.
     """

@@ -18,7 +18,7 @@ from barnabas.cli.explore.report import Report
 from barnabas.cli.plugins.faults import own_faults
 from barnabas.experiments.explore.bench import Bench, run
 from barnabas.experiments.explore.command import CommandError
-from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
+from barnabas.experiments.explore.cuts import CUTS, Cut, cuts, file_name
 from barnabas.experiments.explore.errors import ERRORS, known_errors
 from barnabas.experiments.explore.exploration import (
     RECORDING_LIMIT,
@@ -107,7 +107,7 @@ def _all(job: Job, bench: Bench) -> int:
             untried(
                 left_out,
                 {exchange.api for exchange in folder.recording},
-                planned,
+                [run for run in planned if folder.results[file_name(*run)].reached],
                 known_errors(),
                 own_template=job.options.scenario is not None,
             )

@@ -78,7 +78,7 @@ class Report:
         totals.append(f"{sum(result.failed for result in runs)} with findings")
         unreached = sum(not result.reached for result in runs)
         if unreached:
-            totals.append(f"{unreached} inconclusive: the exchange did not occur")
+            totals.append(f"{unreached} inconclusive")
         silent = sum(not result.history for result in results)
         if silent:
             judged = "--expect and the exit code" if "--expect" in self._repeat else "the exit code"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from barnabas.experiments.explore.cuts import Cut, fits, scenario_text
@@ -9,6 +12,7 @@ from barnabas.experiments.explore.errors import ERRORS, known_errors
 from barnabas.experiments.explore.recording import Step
 from barnabas.experiments.explore.target import target
 from barnabas.proxy.scenario.lint.notes import warnings
+from tests.places import ROOT
 
 EACH = [(cut, api) for cut in ERRORS for api in sorted(cut.apis)]
 
@@ -30,3 +34,13 @@ def test_known_errors_are_those_of_the_library_and_these() -> None:
     known = known_errors()
     assert {"REBALANCE_IN_PROGRESS", "OFFSET_METADATA_TOO_LARGE"} <= known["OffsetCommit"]
     assert "LEADER_NOT_AVAILABLE" in known["Metadata"]
+
+
+def test_the_errors_are_documented() -> None:
+    rows = re.findall(
+        r"^\| `([A-Z_]+)` \| (.*) \|$",
+        Path(ROOT, "docs/howto/explore.md").read_text(),
+        re.MULTILINE,
+    )
+    documented = {(name, api) for name, apis in rows for api in re.findall(r"\b[A-Z]\w+", apis)}
+    assert documented == {(cut.name, api) for cut, api in EACH}

@@ -242,7 +242,7 @@ def test_what_is_wrong_with_a_program_is_said_in_a_line(
 
 
 @pytest.mark.needs_apache("4.3.1")
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 def test_transactions_of_a_real_broker_survive_every_cut(kafka: ApacheCluster) -> None:
     names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
     here = shlex.join(client_program(Path(sys.executable), "confluent").line)
