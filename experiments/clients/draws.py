@@ -36,6 +36,7 @@ class Draw(Settings):
     linger.ms, batch.size and compression.type.
 
     history: the topics are new; or had records before, which are deleted or were committed by the group.
+    moved: whether partitions had another leader before.
     members to partial: see `members.py`. session_ms, poll_records, fetch_min, fetch_bytes: settings of
     consumers.
     """
@@ -59,6 +60,7 @@ class Draw(Settings):
     batch_size: int | None = None
     ending: Literal["await", "flush", "close"] = "await"
     history: Literal["none", "deleted", "committed"] = "none"
+    moved: bool = False
     members: int = 0
     leaves: bool = False
     delay: float = 0
@@ -117,6 +119,7 @@ TEXTS: Final[dict[str, str]] = {
     "batch_size": "batch.size={}",
     "ending": "{} at the end",
     "history": "topics with {} records",
+    "moved": "leader epochs above 0",
     "members": "{} members",
     "leaves": "a member that leaves, and a successor",
     "delay": "{} s of work on each poll's records",
@@ -185,6 +188,7 @@ def draw(seed: int, workload: Workload) -> Draw:
         max_in_flight=maybe(lambda: random.randint(1, 5), None),
         linger_ms=maybe(lambda: random.choice((0, 1, 5, 20, 100)), None),
         batch_size=maybe(lambda: random.choice((1024, 16_384, 65_536, 262_144)), None),
+        moved=maybe(lambda: True, False),
         ending="await"
         if workload.transacts
         else maybe(lambda: random.choice(("flush", "close")), "await"),
@@ -205,6 +209,7 @@ def _reading(
     features = {
         "topics": maybe(lambda: random.choice((2, 3)), base.topics),
         "history": maybe(lambda: random.choice(histories), "none"),
+        "moved": maybe(lambda: True, False),
     }
     if not workload.members:
         return features

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from barnabas.experiments.clients.draws import Draw
+from barnabas.experiments.clients.leaders import move_leaders
 from barnabas.experiments.clients.traffic import topics_of
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import COME_AND_GO, Workload
@@ -141,6 +142,8 @@ class _Preparation:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
         self._ends(topics)
+        if self._drawn.moved and self._setup.cluster:
+            move_leaders(self._setup, self._setup.cluster, self._topics)
 
     def _ends(self, topics: Sequence[str]) -> dict[TopicPartition, int]:
         """Return the end offsets; wait until the leaders have their logs.

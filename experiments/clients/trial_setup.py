@@ -35,5 +35,15 @@ class TrialSetup(NamedTuple):
     def traffic(self, workload: Workload) -> Draw:
         """Return the traffic as far as the brokers allow it: some create topics on their own."""
         drawn = self.drawn or plain(workload)
-        allowed = {"partitions": PARTITIONS, "history": "none"}
-        return drawn if self.makes else drawn.model_copy(update=allowed)
+        allowed: dict[str, Any] = {}
+        if not self.makes:
+            allowed = {"partitions": PARTITIONS, "history": "none"}
+        if workload.replicas > 1 or not self._moves_partitions:
+            allowed["moved"] = False
+        return drawn.model_copy(update=allowed)
+
+    @property
+    def _moves_partitions(self) -> bool:
+        """Return whether partitions can be moved to other brokers (KIP-455, since 2.4)."""
+        cluster = self.cluster
+        return cluster is not None and len(cluster.nodes) > 1 and cluster.release.number >= (2, 4)

@@ -57,7 +57,7 @@ def test_readers_have_the_features_of_consumers_only(workload: Workload) -> None
     drawn = {
         name for name in TEXTS if {getattr(each, name) for each in draws} != {getattr(base, name)}
     }
-    expected = {"partitions", "topics", "history"}
+    expected = {"partitions", "topics", "history", "moved"}
     if workload.members:
         expected |= {"members", "leaves"}
     if workload.members and not workload.copies:
