@@ -1,6 +1,6 @@
-// What every client program in Go does, as programs/lines.py says it: a line in is a session or a workload, or says that nothing more is
-// wanted of it, and its context ends. Errors are values here: sessions leave them alone, since a client may return any of them, and
-// workloads return them. A panic ends the process, and says on stderr where it came from.
+// The main program of every client in Go, as programs/lines.py documents it: a line of the input is a session or a workload, or ends a
+// session's context. Sessions ignore errors, since a client may return any of them; workloads return them. A panic ends the process and
+// prints its stack on stderr.
 package main
 
 import (
@@ -18,65 +18,68 @@ import (
 // A session gets bootstrap and topic and returns the number of records that it consumed.
 type session func(ctx context.Context, bootstrap, topic string) int
 
-// A workload does what those of programs/workloads.py do; work.go is what it is given.
+// A workload does the same as the one of programs/workloads.py.
 type workload func(*work) error
 
 const (
-	// What the bench's topic has: with these a session has seen all.
+	// The records in the bench's topic: a session that has read them is finished.
 	allRecords = 14
-	// For how long a session reads, and waits for anything else, at most: far longer than it takes, since the
-	// bench says when it is over.
+	// The longest that a session reads, or waits for anything else: the bench usually ends it earlier.
 	reading = time.Second
-	joining = 500 * time.Millisecond // so much longer if it joins a group first
+	joining = 500 * time.Millisecond // additional time for a session that joins a group first
 	waiting = 1500 * time.Millisecond
 	// Records of a session to report; bytes of a key or a value: longer ones are reported by a digest.
-	kept  = 64
-	short = 64
+	reportedRecords = 64
+	reportedBytes   = 64
 	// Bytes of a line: a plan of 20,000 records takes less than a tenth.
 	longestLine = 64 << 20
 )
 
-type asked struct {
+// A line of the input.
+type task struct {
 	ctx                        context.Context
 	Number                     int
 	Run, Bootstrap, Topic, API string
 	Over                       bool
 	Work                       *struct {
+		Topics                []string
 		Records, Partitions   int
 		Patience, Pause, Stay float64
 		Codecs                []string
 		Broker                string
 		Settings              producerSettings
 		Rounds                []sends
+		Ending                ending
+		Members               []member
 	}
 }
 
-// The API of the session's case: an administrator asks for it first, and then for all else.
+// The API of the session's case: an administrator sends its requests first.
 var first string
 
 func main() {
 	answers := os.Stdout
 	os.Stdout = os.Stderr // what a library prints must not stand between the answers
-	lines := make(chan asked)
+	lines := make(chan task)
 	go listen(lines)
 	fmt.Fprintln(answers, `{"ready": true}`)
-	for one := range lines {
+	for t := range lines {
 		records, raised, reports := 0, []byte("null"), ""
-		first = one.API
-		if one.Work != nil {
-			run := workloads[one.Run]
+		first = t.API
+		if t.Work != nil {
+			run := workloads[t.Run]
 			if run == nil {
 				run = func(*work) error { return notOfferedError{} }
 			}
-			if err := run(newWork(one, answers)); err != nil {
-				raised, _ = json.Marshal(map[string]any{"class": kind(err), "bases": []string{kind(err)}, "message": err.Error(),
+			if err := run(newWork(t, answers)); err != nil {
+				raised, _ = json.Marshal(map[string]any{"class": errorName(err), "bases": []string{errorName(err)}, "message": err.Error(),
 					"frames": []string{}, "where": "call"})
 			}
-		} else if run := sessions[one.Run]; run != nil {
-			records = run(one.ctx, one.Bootstrap, one.Topic)
+		} else if run := sessions[t.Run]; run != nil {
+			records = run(t.ctx, t.Bootstrap, t.Topic)
 			reports = fmt.Sprintf(", \"delivered\": %s", delivered.taken())
 		}
-		fmt.Fprintf(answers, "{\"number\": %d, \"records\": %d, \"raised\": %s%s}\n", one.Number, records, raised, reports)
+		fmt.Fprintf(answers, "{\"number\": %d, \"records\": %d, \"raised\": %s%s}\n", t.Number, records, raised, reports)
 	}
 }
 
@@ -92,14 +95,14 @@ type deliveries struct {
 func (d *deliveries) add(partition int32, offset int64, at time.Time, key, value []byte, headers ...[2][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.records) == kept {
+	if len(d.records) == reportedRecords {
 		return
 	}
-	named := [][]any{}
-	for _, one := range headers {
-		named = append(named, []any{string(one[0]), text(one[1])})
+	texts := [][]any{}
+	for _, header := range headers {
+		texts = append(texts, []any{string(header[0]), text(header[1])})
 	}
-	d.records = append(d.records, []any{partition, offset, max(at.UnixMilli(), -1), text(key), text(value), named})
+	d.records = append(d.records, []any{partition, offset, max(at.UnixMilli(), -1), text(key), text(value), texts})
 }
 
 func (d *deliveries) taken() []byte {
@@ -114,39 +117,39 @@ func text(data []byte) any {
 	switch {
 	case data == nil:
 		return nil
-	case len(data) <= short:
+	case len(data) <= reportedBytes:
 		return hex.EncodeToString(data)
 	}
 	return fmt.Sprintf("%d bytes %x", len(data), sha256.Sum256(data))
 }
 
-func listen(lines chan<- asked) {
+func listen(lines chan<- task) {
 	defer close(lines)
 	number, over := -1, func() {}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, longestLine)
 	for in.Scan() {
-		var one asked
-		if err := json.Unmarshal(in.Bytes(), &one); err != nil {
-			fmt.Fprintln(os.Stderr, "no session:", in.Text())
+		var t task
+		if err := json.Unmarshal(in.Bytes(), &t); err != nil {
+			fmt.Fprintln(os.Stderr, "not a task:", in.Text())
 			os.Exit(64)
 		}
-		if one.Over {
-			if one.Number == number {
+		if t.Over {
+			if t.Number == number {
 				over()
 			}
 			continue
 		}
 		over()
-		number = one.Number
-		one.ctx, over = context.WithCancel(context.Background())
-		lines <- one
+		number = t.Number
+		t.ctx, over = context.WithCancel(context.Background())
+		lines <- t
 	}
 	over()
 }
 
-// The name of an error's type, of that which it wraps where it is only text around it; ours are called as programs/work.py calls them.
-func kind(err error) string {
+// Return the name of an error's type, or of the error that it only adds text to. Ours have the names of programs/work.py.
+func errorName(err error) string {
 	switch err.(type) {
 	case gaveUpError:
 		return "GaveUpError"

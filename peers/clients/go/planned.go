@@ -32,9 +32,11 @@ func (s sends) count() int {
 	return count
 }
 
-// A record to send. ID: its value up to the padding, or its key if it has no value.
+// A record to send. ID: its value up to the padding, or its key if it has no value. Producer: within whose records order is promised;
+// empty if there is only one.
 type planned struct {
 	ID, Topic string
+	Producer  string `json:"-"`
 	Key       *string
 	Partition *int32 // nil: the library chooses
 	Size      *int   // bytes of the value; nil: it is the id
@@ -70,8 +72,8 @@ func (p planned) time() time.Time {
 	return time.UnixMilli(*p.Timestamp)
 }
 
-// A record of that value to copy to a topic.
-func copied(topic string, value []byte) planned {
-	id := string(value)
-	return planned{ID: id, Topic: topic, Key: &id}
+// Return a copy of a received record. producer: of several that copy to that topic.
+func copyOf(original record, topic, producer string) planned {
+	id := string(original.value)
+	return planned{ID: id, Topic: topic, Producer: producer, Key: &id}
 }

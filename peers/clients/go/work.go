@@ -1,4 +1,4 @@
-// What every workload in Go is given, as programs/work.py has it: what is wanted of it, and who is told what happens.
+// Parameters and reports of a workload in Go, as in programs/work.py.
 package main
 
 import (
@@ -10,94 +10,117 @@ import (
 	"time"
 )
 
-// Given back by a workload that waited longer than it is told to.
-type gaveUpError struct{ what string }
+// A workload's timeout passed without a result from the client.
+type gaveUpError struct{ message string }
 
-func (one gaveUpError) Error() string { return one.what }
+func (e gaveUpError) Error() string { return e.message }
 
-// Given back where the library can't do what is asked for.
+// The library does not support the workload.
 type notOfferedError struct{}
 
 func (notOfferedError) Error() string { return "this library does not offer it" }
 
-// What a workload is to do, and who is told.
+// A workload: its parameters, and the file to which it reports events.
 type work struct {
 	bootstrap       []string // addresses
-	topic, group    string
+	topics          []string
+	group           string
 	output          string // the topic to which read-process-write copies
-	partitions      int    // of both topics
+	partitions      int    // of each topic
 	ids             []string
 	codecs          []string // compressions that the brokers know, as compression.type has them
-	broker          string   // the brokers' version, where clients have to be told; else empty
+	broker          string   // the brokers' version, for clients that must be configured with it; else empty
 	settings        producerSettings
 	rounds          []sends // that are awaited together, or are a transaction, in order
+	ending          ending
+	members         []member
 	patience, pause time.Duration
-	leaves          time.Time
-	speaking        sync.Mutex
+	leaves          time.Time // until then members stay in their group
+	reporting       sync.Mutex
 	answers         *os.File
 }
 
 const (
-	atOnce   = 5 // records that are read before their offsets are committed
-	attempts = 5 // at a transaction
-	rounds   = 5 // topics that an administrator makes, changes and deletes
+	atOnce           = 5   // records that are read before their offsets are committed
+	attempts         = 5   // at a transaction
+	adminTopics      = 5   // topics that an administrator makes, changes and deletes
+	messageLimit     = 200 // characters of a reported error
+	visiblePollDelay = 50 * time.Millisecond
 )
 
 type event map[string]any
 
-func newWork(one asked, answers *os.File) *work {
-	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
-	found := &work{bootstrap: strings.Split(one.Bootstrap, ","), topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
-		partitions: one.Work.Partitions, settings: one.Work.Settings, rounds: one.Work.Rounds, codecs: one.Work.Codecs, broker: one.Work.Broker, answers: answers,
-		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
-	for _, each := range found.rounds {
-		for _, records := range each {
+func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
+
+func newWork(t task, answers *os.File) *work {
+	w := &work{bootstrap: strings.Split(t.Bootstrap, ","), topics: t.Work.Topics, group: t.Topic + "-group", output: t.Topic + "-out",
+		partitions: t.Work.Partitions, settings: t.Work.Settings, rounds: t.Work.Rounds, ending: t.Work.Ending, members: t.Work.Members,
+		codecs: t.Work.Codecs, broker: t.Work.Broker, answers: answers, patience: seconds(t.Work.Patience), pause: seconds(t.Work.Pause),
+		leaves: time.Now().Add(seconds(t.Work.Stay))}
+	for _, round := range w.rounds {
+		for _, records := range round {
 			for at := range records {
 				if records[at].Topic == "" {
-					records[at].Topic = one.Topic
+					records[at].Topic = t.Topic
 				}
 			}
 		}
 	}
-	for number := 0; number < one.Work.Records; number++ {
-		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
+	for number := range t.Work.Records {
+		w.ids = append(w.ids, fmt.Sprintf("%s-%d", t.Topic, number))
 	}
-	return found
+	return w
 }
 
-func (w *work) tell(what string, facts event) {
-	facts["event"] = what
+func (w *work) report(name string, facts event) {
+	facts["event"] = name
 	line, _ := json.Marshal(facts)
-	w.speaking.Lock()
-	defer w.speaking.Unlock()
+	w.reporting.Lock()
+	defer w.reporting.Unlock()
 	fmt.Fprintf(w.answers, "%s\n", line)
 }
 
-func (w *work) sent(topic, id, transaction string) {
-	facts := event{"id": id, "topic": topic}
+// Report that a record is handed to the client.
+func (w *work) sent(record planned, transaction string) {
+	facts := event{"id": record.ID, "topic": record.Topic}
 	if transaction != "" {
 		facts["transaction"] = transaction
 	}
-	w.tell("sent", facts)
+	if record.Producer != "" {
+		facts["producer"] = record.Producer
+	}
+	w.report("sent", facts)
 }
 
-func (w *work) acknowledged(topic, id string, partition int32, offset int64) {
-	facts := event{"id": id, "topic": topic, "partition": partition}
+// Report an acknowledged record; a negative partition or offset is unknown.
+func (w *work) acknowledged(record planned, partition int32, offset int64) {
+	facts := event{"id": record.ID, "topic": record.Topic}
+	if partition >= 0 {
+		facts["partition"] = partition
+	}
 	if offset >= 0 {
 		facts["offset"] = offset
 	}
-	w.tell("acknowledged", facts)
+	w.report("acknowledged", facts)
 }
 
+// Report the client's error for a record; whether the record is written is unknown.
+func (w *work) failed(record planned, err error) {
+	message := []rune(err.Error())
+	w.report("error", event{"id": record.ID, "topic": record.Topic, "message": string(message[:min(len(message), messageLimit)])})
+}
+
+// Report the outcome of a transaction.
 func (w *work) ended(transaction, outcome string) {
-	w.tell("transaction", event{"transaction": transaction, "outcome": outcome})
+	w.report("transaction", event{"transaction": transaction, "outcome": outcome})
 }
 
+// Report an offset that the group has committed.
 func (w *work) committed(topic string, partition int32, offset int64) {
-	w.tell("offset_committed", event{"group": w.group, "topic": topic, "partition": partition, "offset": offset})
+	w.report("offset_committed", event{"group": w.group, "topic": topic, "partition": partition, "offset": offset})
 }
 
-// The rounds, for a transaction each; and whether it is aborted on purpose.
+// Do a transaction for each round; each third is to be aborted.
 func (w *work) transactions(do func(number int, round sends, aborts bool) error) error {
 	for number, round := range w.rounds {
 		if err := do(number, round, number%3 == 2); err != nil {
@@ -107,7 +130,7 @@ func (w *work) transactions(do func(number int, round sends, aborts bool) error)
 	return nil
 }
 
-// The rounds, for a producer of each compression.
+// Share the rounds among producers, one for each compression.
 func (w *work) coded(send func(codec string, rounds []sends) error) error {
 	for at, codec := range w.codecs {
 		rounds := []sends{}
@@ -121,14 +144,14 @@ func (w *work) coded(send func(codec string, rounds []sends) error) error {
 	return nil
 }
 
-// Looks until it is so: what was changed is seen a little later.
-func (w *work) shown(what string, look func() (bool, error)) error {
-	for until := time.Now().Add(w.patience); ; time.Sleep(50 * time.Millisecond) {
-		if found, err := look(); found || err != nil {
+// Wait until a change is visible: brokers learn of it a little later.
+func (w *work) waitUntilVisible(change string, visible func() (bool, error)) error {
+	for until := time.Now().Add(w.patience); ; time.Sleep(visiblePollDelay) {
+		if yes, err := visible(); yes || err != nil {
 			return err
 		}
 		if time.Now().After(until) {
-			return gaveUpError{what + " is not to be seen"}
+			return gaveUpError{change + " is not to be seen"}
 		}
 	}
 }

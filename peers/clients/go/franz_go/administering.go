@@ -1,4 +1,4 @@
-// The workload of franz-go's administrator, in requests: the client has no other calls of that kind.
+// The workload of franz-go's administrator, in requests: the client has no other calls for it.
 package main
 
 import (
@@ -19,83 +19,83 @@ func administer(w *work) error {
 	defer cancel()
 	return w.administer(administrator{
 		create: func(topic string) error {
-			asked := kmsg.NewCreateTopicsRequestTopic()
-			asked.Topic, asked.NumPartitions, asked.ReplicationFactor = topic, 2, 1
+			created := kmsg.NewCreateTopicsRequestTopic()
+			created.Topic, created.NumPartitions, created.ReplicationFactor = topic, 2, 1
 			request := kmsg.NewPtrCreateTopicsRequest()
-			request.Topics = append(request.Topics, asked)
-			told, err := request.RequestWith(ctx, client)
+			request.Topics = append(request.Topics, created)
+			response, err := request.RequestWith(ctx, client)
 			if err != nil {
 				return err
 			}
-			return kerr.ErrorForCode(told.Topics[0].ErrorCode)
+			return kerr.ErrorForCode(response.Topics[0].ErrorCode)
 		},
 		increase: func(topic string) error {
-			asked := kmsg.NewCreatePartitionsRequestTopic()
-			asked.Topic, asked.Count = topic, 3
+			increased := kmsg.NewCreatePartitionsRequestTopic()
+			increased.Topic, increased.Count = topic, 3
 			request := kmsg.NewPtrCreatePartitionsRequest()
-			request.Topics = append(request.Topics, asked)
-			told, err := request.RequestWith(ctx, client)
+			request.Topics = append(request.Topics, increased)
+			response, err := request.RequestWith(ctx, client)
 			if err != nil {
 				return err
 			}
-			return kerr.ErrorForCode(told.Topics[0].ErrorCode)
+			return kerr.ErrorForCode(response.Topics[0].ErrorCode)
 		},
 		change: func(topic string) error {
 			value := retention
-			asked := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-			asked.Name, asked.Op, asked.Value = "retention.ms", kmsg.IncrementalAlterConfigOpSet, &value
+			config := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+			config.Name, config.Op, config.Value = "retention.ms", kmsg.IncrementalAlterConfigOpSet, &value
 			resource := kmsg.NewIncrementalAlterConfigsRequestResource()
 			resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeTopic, topic
-			resource.Configs = append(resource.Configs, asked)
+			resource.Configs = append(resource.Configs, config)
 			request := kmsg.NewPtrIncrementalAlterConfigsRequest()
 			request.Resources = append(request.Resources, resource)
-			told, err := request.RequestWith(ctx, client)
+			response, err := request.RequestWith(ctx, client)
 			if err != nil {
 				return err
 			}
-			return kerr.ErrorForCode(told.Resources[0].ErrorCode)
+			return kerr.ErrorForCode(response.Resources[0].ErrorCode)
 		},
 		retention: func(topic string) (string, error) {
 			resource := kmsg.NewDescribeConfigsRequestResource()
 			resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeTopic, topic
 			request := kmsg.NewPtrDescribeConfigsRequest()
 			request.Resources = append(request.Resources, resource)
-			told, err := request.RequestWith(ctx, client)
+			response, err := request.RequestWith(ctx, client)
 			if err != nil {
 				return "", err
 			}
-			for _, one := range told.Resources[0].Configs {
-				if one.Name == "retention.ms" && one.Value != nil {
-					return *one.Value, nil
+			for _, config := range response.Resources[0].Configs {
+				if config.Name == "retention.ms" && config.Value != nil {
+					return *config.Value, nil
 				}
 			}
-			if err := kerr.ErrorForCode(told.Resources[0].ErrorCode); err != kerr.UnknownTopicOrPartition {
+			if err := kerr.ErrorForCode(response.Resources[0].ErrorCode); err != kerr.UnknownTopicOrPartition {
 				return "", err
 			}
-			return "", nil // this broker does not know of it yet
+			return "", nil // this broker does not know the topic yet
 		},
 		partitions: func(topic string) (int, error) {
-			told, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client) // of all topics
+			response, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client) // all topics
 			if err != nil {
 				return 0, err
 			}
-			for _, one := range told.Topics {
-				if one.Topic != nil && *one.Topic == topic {
-					return len(one.Partitions), nil
+			for _, described := range response.Topics {
+				if described.Topic != nil && *described.Topic == topic {
+					return len(described.Partitions), nil
 				}
 			}
 			return 0, nil
 		},
 		remove: func(topic string) error {
-			asked := kmsg.NewDeleteTopicsRequestTopic()
-			asked.Topic = &topic
+			deleted := kmsg.NewDeleteTopicsRequestTopic()
+			deleted.Topic = &topic
 			request := kmsg.NewPtrDeleteTopicsRequest()
-			request.TopicNames, request.Topics = []string{topic}, append(request.Topics, asked) // of older versions, and of newer ones
-			told, err := request.RequestWith(ctx, client)
+			request.TopicNames, request.Topics = []string{topic}, append(request.Topics, deleted) // older versions, newer versions
+			response, err := request.RequestWith(ctx, client)
 			if err != nil {
 				return err
 			}
-			return kerr.ErrorForCode(told.Topics[0].ErrorCode)
+			return kerr.ErrorForCode(response.Topics[0].ErrorCode)
 		},
 	})
 }

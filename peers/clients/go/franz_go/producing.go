@@ -11,38 +11,43 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// What sends: a client, or a session of transactions.
+// A client, or a session of transactions.
 type producer interface {
 	Produce(context.Context, *kgo.Record, func(*kgo.Record, error))
 }
 
 // Send the records of a round and await them.
 func (w *work) send(to producer, round sends, transaction string) error {
-	done := make(chan error, round.count())
+	return w.handOver(to, round, transaction).wait()
+}
+
+func (w *work) handOver(to producer, round sends, transaction string) *outcomes {
+	o := w.outcomes(round)
 	for _, records := range round {
-		for _, one := range records {
-			w.sent(one.Topic, one.ID, transaction)
-			to.Produce(context.Background(), recordOf(one), func(record *kgo.Record, err error) {
+		for _, plan := range records {
+			w.sent(plan, transaction)
+			to.Produce(context.Background(), recordOf(plan), func(written *kgo.Record, err error) {
 				if err == nil {
-					w.acknowledged(one.Topic, one.ID, record.Partition, record.Offset)
+					o.acknowledged(plan, written.Partition, written.Offset)
+				} else {
+					o.failed(plan, err)
 				}
-				done <- err
 			})
 		}
 		time.Sleep(w.pause)
 	}
-	return w.all(round.count(), done)
+	return o
 }
 
-func recordOf(one planned) *kgo.Record {
-	record := &kgo.Record{Topic: one.Topic, Key: one.key(), Value: one.value(), Timestamp: one.time(), Partition: -1}
-	for _, header := range one.Headers {
-		record.Headers = append(record.Headers, kgo.RecordHeader{Key: header[0], Value: []byte(header[1])})
+func recordOf(plan planned) *kgo.Record {
+	r := &kgo.Record{Topic: plan.Topic, Key: plan.key(), Value: plan.value(), Timestamp: plan.time(), Partition: -1}
+	for _, header := range plan.Headers {
+		r.Headers = append(r.Headers, kgo.RecordHeader{Key: header[0], Value: []byte(header[1])})
 	}
-	if one.Partition != nil {
-		record.Partition = *one.Partition
+	if plan.Partition != nil {
+		r.Partition = *plan.Partition
 	}
-	return record
+	return r
 }
 
 // A partitioner that takes a record's partition if it has one.
@@ -71,58 +76,54 @@ func (c choosingTopic) OnNewBatch() {
 	}
 }
 
-// The settings of the work that it has: its batch size is a limit for records, and an idempotent producer has one request in flight.
+// Return the options of a producer. franz-go's batch size is a limit for records, and an idempotent producer has one request in flight.
 func (w *work) producing() []kgo.Opt {
-	found := []kgo.Opt{kgo.ClientID("producer")}
+	options := []kgo.Opt{kgo.ClientID("producer")}
 	if w.settings.LingerMS != nil {
-		found = append(found, kgo.ProducerLinger(w.settings.linger(0)))
+		options = append(options, kgo.ProducerLinger(w.settings.linger(0)))
 	}
 	if codec, has := codecs[w.settings.Compression]; has {
-		found = append(found, kgo.ProducerBatchCompression(codec))
+		options = append(options, kgo.ProducerBatchCompression(codec))
 	}
 	for _, round := range w.rounds {
 		for _, records := range round {
-			for _, one := range records {
-				if one.Partition != nil {
-					return append(found, kgo.RecordPartitioner(choosing{kgo.StickyKeyPartitioner(nil)}))
+			for _, plan := range records {
+				if plan.Partition != nil {
+					return append(options, kgo.RecordPartitioner(choosing{kgo.StickyKeyPartitioner(nil)}))
 				}
 			}
 		}
 	}
-	return found
+	return options
 }
 
-func (w *work) all(count int, done <-chan error) error {
-	late := time.After(w.patience)
-	var failed error
-	for range count {
-		select {
-		case err := <-done:
-			if failed == nil {
-				failed = err
-			}
-		case <-late:
-			return gaveUpError{"records are neither acknowledged nor failed"}
-		}
-	}
-	return failed
-}
-
-// It is idempotent unless it is told otherwise.
 func sendAll(w *work) error { return w.sendWith(w.rounds) }
 
-func (w *work) sendWith(rounds []sends, own ...kgo.Opt) error {
-	client, err := w.client(append(w.producing(), own...)...)
+func (w *work) sendWith(rounds []sends, more ...kgo.Opt) error {
+	client, err := w.client(append(w.producing(), more...)...)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	for _, round := range rounds {
-		if err := w.send(client, round, ""); err != nil {
+	for number, round := range rounds {
+		o := w.handOver(client, round, "")
+		if number == len(rounds)-1 && (w.ending == flushing || w.ending == closing) { // to close drops records that are not flushed
+			return w.flush(client, o)
+		}
+		if err := o.wait(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *work) flush(client *kgo.Client, o *outcomes) error {
+	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
+	defer cancel()
+	if err := client.Flush(ctx); err != nil {
+		return gaveUpError{"records are not flushed"}
+	}
+	return o.firstError()
 }
 
 var codecs = map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
@@ -164,16 +165,16 @@ func transactAll(w *work) error {
 	})
 }
 
-// Whether the transaction is committed; where it can't be, it is aborted, as EndTransaction's documents say.
+// End the transaction and return whether it is committed. If that is impossible, abort it, as EndTransaction's documentation says.
 func (w *work) end(client *kgo.Client, commits bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	defer cancel()
 	err := client.EndTransaction(ctx, kgo.TransactionEndTry(commits))
-	var told *kerr.Error
-	if commits && errors.As(err, &told) && (told == kerr.OperationNotAttempted || told.Code == abortable) {
+	var refusal *kerr.Error
+	if commits && errors.As(err, &refusal) && (refusal == kerr.OperationNotAttempted || refusal.Code == abortable) {
 		return false, client.EndTransaction(ctx, kgo.TryAbort)
 	}
 	return commits, err
 }
 
-const abortable = 120 // TRANSACTION_ABORTABLE, for which older releases have no name
+const abortable = 120 // TRANSACTION_ABORTABLE: older releases have no name for it

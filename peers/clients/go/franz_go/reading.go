@@ -8,103 +8,64 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Partitions that it chose itself.
+// Read all partitions without a group.
 func readPartitions(w *work) error {
 	r := w.reader("reader", event{})
-	places := map[int32]kgo.Offset{}
-	for partition := range int32(w.partitions) {
-		places[partition] = kgo.NewOffset().AtStart()
-		r.assigned(w.topic, partition)
+	offsets := map[string]map[int32]kgo.Offset{}
+	for _, topic := range w.topics {
+		offsets[topic] = map[int32]kgo.Offset{}
+		for partition := range int32(w.partitions) {
+			offsets[topic][partition] = kgo.NewOffset().AtStart()
+			r.assigned(topic, partition)
+		}
 	}
-	client, err := w.client(kgo.ClientID(r.name), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{w.topic: places}))
+	client, err := w.client(kgo.ClientID(r.name), kgo.ConsumePartitions(offsets))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	missing := w.missing(false)
-	for {
-		if on, err := missing.goesOn(); !on {
-			return err
-		}
-		r.poll(client, missing.found)
-	}
+	pending := w.pendingRecords(false)
+	return r.pollAll(pending, func() ([]record, error) { return polled(poll(client, atOnce)), nil }, pending.received)
 }
 
-func readInGroup(w *work) error {
-	return w.member("reader", kgo.RangeBalancer(), w.missing(true))
-}
-
-func readByTwo(w *work) error {
-	missing := w.missing(true)
-	return missing.byTwo(func(name string) error { return w.member(name, kgo.CooperativeStickyBalancer(), missing) })
-}
-
-func (w *work) member(name string, balancer kgo.GroupBalancer, missing *missing) error {
-	r := w.reader(name, event{"group": w.group})
-	client, err := w.client(r.joining(kgo.Balancers(balancer))...)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for {
-		if on, err := missing.goesOn(); !on {
-			return err
-		}
-		records := r.poll(client, missing.found)
-		if len(records) == 0 {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), w.patience)
-		err := client.CommitRecords(ctx, records...)
-		cancel()
-		if err != nil {
-			continue // it was not committed: it may come again
-		}
-		w.committedAll(records)
-	}
-}
-
-// Options of a member of the work's group.
-func (r *reader) joining(own ...kgo.Opt) []kgo.Opt {
+// Return the options of a member of the work's group.
+func (r *reader) joining(more ...kgo.Opt) []kgo.Opt {
+	forget := func(_ context.Context, _ *kgo.Client, revoked map[string][]int32) { each(revoked, r.revoked) }
 	return append([]kgo.Opt{
 		kgo.ClientID(r.name),
 		kgo.ConsumerGroup(r.w.group),
-		kgo.ConsumeTopics(r.w.topic),
+		kgo.ConsumeTopics(r.w.topics...),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(),
-		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, got map[string][]int32) {
-			for topic, partitions := range got {
-				for _, partition := range partitions {
-					r.assigned(topic, partition)
-				}
-			}
-		}),
-	}, own...)
+		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) { each(assigned, r.assigned) }),
+		kgo.OnPartitionsRevoked(forget),
+		kgo.OnPartitionsLost(forget),
+	}, more...)
 }
 
-// What polls: a client, or a session of transactions.
+func each(partitions map[string][]int32, do func(topic string, partition int32)) {
+	for topic, numbers := range partitions {
+		for _, partition := range numbers {
+			do(topic, partition)
+		}
+	}
+}
+
+// A client, or a session of transactions.
 type poller interface {
 	PollRecords(context.Context, int) kgo.Fetches
 }
 
-func (r *reader) poll(from poller, found func([]byte)) []*kgo.Record {
+func poll(from poller, most int) []*kgo.Record {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	records := from.PollRecords(ctx, atOnce).Records()
-	for _, one := range records {
-		r.consumed(one.Topic, one.Partition, one.Offset, one.Value)
-		found(one.Value)
-	}
-	return records
+	return from.PollRecords(ctx, most).Records()
 }
 
-// The offsets behind these are.
-func (w *work) committedAll(records []*kgo.Record) {
-	ends := map[int32]int64{}
-	for _, one := range records {
-		ends[one.Partition] = one.Offset + 1
+func polled(from []*kgo.Record) []record {
+	records := []record{}
+	for _, r := range from {
+		records = append(records, record{r.Topic, r.Partition, r.LeaderEpoch, r.Offset, r.Value})
 	}
-	for partition, offset := range ends {
-		w.committed(w.topic, partition, offset)
-	}
+	return records
 }

@@ -1,6 +1,6 @@
 //go:build v1.21
 
-// The workload of franz-go that reads in a share group, which it has since 1.21.
+// The workload of franz-go that reads in a share group, since 1.21.
 package main
 
 import (
@@ -13,17 +13,17 @@ import (
 func readShared(w *work) error {
 	r := w.reader("reader", event{"group": w.group, "share": true})
 	var mu sync.Mutex
-	refused := map[int32]bool{} // partitions of which an acknowledgement failed
+	refused := map[topicPartition]bool{} // partitions with a failed acknowledgement
 	client, err := w.client(
 		kgo.ClientID(r.name),
 		kgo.ShareGroup(w.group),
-		kgo.ConsumeTopics(w.topic),
-		kgo.ShareAckCallback(func(_ *kgo.Client, told kgo.ShareAckResults) {
+		kgo.ConsumeTopics(w.topics...),
+		kgo.ShareAckCallback(func(_ *kgo.Client, results kgo.ShareAckResults) {
 			mu.Lock()
 			defer mu.Unlock()
-			for _, one := range told {
-				if one.Err != nil {
-					refused[one.Partition] = true
+			for _, result := range results {
+				if result.Err != nil {
+					refused[topicPartition{result.Topic, result.Partition}] = true
 				}
 			}
 		}),
@@ -32,29 +32,29 @@ func readShared(w *work) error {
 		return err
 	}
 	defer client.Close()
-	missing := w.missing(true)
-	for {
-		if on, err := missing.goesOn(); !on {
-			return err
-		}
-		records := r.poll(client, missing.found)
+	pending, received := w.pendingRecords(true), []*kgo.Record{}
+	return r.pollAll(pending, func() ([]record, error) {
+		received = poll(client, atOnce)
+		return polled(received), nil
+	}, func(records []record) error {
 		if len(records) == 0 {
-			continue
+			return nil
 		}
-		client.MarkAcks(kgo.AckAccept, records...)
+		_ = pending.received(records)
+		client.MarkAcks(kgo.AckAccept, received...)
 		ctx, cancel := context.WithTimeout(context.Background(), w.patience)
-		err := client.FlushAcks(ctx)
-		cancel()
-		if err != nil {
-			continue // it is not known to be taken: it may come again
+		defer cancel()
+		if client.FlushAcks(ctx) != nil {
+			return nil // unknown outcome: the records may be delivered again
 		}
 		mu.Lock()
-		for _, one := range records {
-			if !refused[one.Partition] {
-				r.accepted(one.Topic, one.Partition, one.Offset)
+		defer mu.Unlock()
+		for _, accepted := range records {
+			if !refused[topicPartition{accepted.topic, accepted.partition}] {
+				r.accepted(accepted)
 			}
 		}
 		clear(refused)
-		mu.Unlock()
-	}
+		return nil
+	})
 }

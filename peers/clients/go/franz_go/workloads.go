@@ -1,32 +1,32 @@
 // Workloads of franz-go.
 package main
 
-import (
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kversion"
-)
+import "github.com/twmb/franz-go/pkg/kgo"
 
-// It has the protocol of KIP-848 too, but hides it: consumer-protocol is none of these.
 var workloads = map[string]workload{
 	"produce":            sendAll,
-	"idempotent":         sendAll,
+	"idempotent":         sendAll, // franz-go's default
 	"compressed":         sendCompressed,
 	"transact":           transactAll,
 	"read-process-write": copyAll,
 	"assign":             readPartitions,
 	"group":              readInGroup,
-	"cooperative":        readByTwo,
+	"cooperative":        readInGroup,
+	"consumer-protocol":  readInGroup,
+	"static":             readInGroup,
+	"pattern":            readInGroup,
+	"rack":               readInGroup,
 	"share-group":        readShared,
 	"admin":              administer,
 }
 
-func (w *work) options(own ...kgo.Opt) []kgo.Opt {
+func (w *work) options(more ...kgo.Opt) []kgo.Opt {
 	if w.broker != "" {
-		own = append(own, kgo.MaxVersions(kversion.FromString(w.broker)))
+		more = append(more, kgo.MaxVersions(versionsOf(w.broker)))
 	}
-	return append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap...)}, own...)
+	return append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap...)}, more...)
 }
 
-func (w *work) client(own ...kgo.Opt) (*kgo.Client, error) {
-	return kgo.NewClient(w.options(own...)...)
+func (w *work) client(more ...kgo.Opt) (*kgo.Client, error) {
+	return kgo.NewClient(w.options(more...)...)
 }

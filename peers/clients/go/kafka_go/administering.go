@@ -10,7 +10,7 @@ import (
 )
 
 func administer(w *work) error {
-	// else it answers for 6 s what it was told before
+	// else it answers for 6 s what it was response before
 	shared := &kafka.Transport{ClientID: "admin", MetadataTTL: 100 * time.Millisecond}
 	defer shared.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(w.bootstrap...), Transport: shared}
@@ -18,29 +18,29 @@ func administer(w *work) error {
 	defer cancel()
 	return w.administer(administrator{
 		create: func(topic string) error {
-			asked := kafka.TopicConfig{Topic: topic, NumPartitions: 2, ReplicationFactor: 1}
-			told, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{asked}})
+			config := kafka.TopicConfig{Topic: topic, NumPartitions: 2, ReplicationFactor: 1}
+			response, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{config}})
 			if err != nil {
 				return err
 			}
-			return told.Errors[topic]
+			return response.Errors[topic]
 		},
 		increase: func(topic string) error {
-			asked := kafka.TopicPartitionsConfig{Name: topic, Count: 3}
-			told, err := client.CreatePartitions(ctx, &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{asked}})
+			config := kafka.TopicPartitionsConfig{Name: topic, Count: 3}
+			response, err := client.CreatePartitions(ctx, &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{config}})
 			if err != nil {
 				return err
 			}
-			return told.Errors[topic]
+			return response.Errors[topic]
 		},
 		change: func(topic string) error {
-			about := kafka.AlterConfigRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
+			resource := kafka.AlterConfigRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
 				Configs: []kafka.AlterConfigRequestConfig{{Name: "retention.ms", Value: retention}}}
-			told, err := client.AlterConfigs(ctx, &kafka.AlterConfigsRequest{Resources: []kafka.AlterConfigRequestResource{about}})
+			response, err := client.AlterConfigs(ctx, &kafka.AlterConfigsRequest{Resources: []kafka.AlterConfigRequestResource{resource}})
 			if err != nil {
 				return err
 			}
-			for _, problem := range told.Errors {
+			for _, problem := range response.Errors {
 				if problem != nil {
 					return problem
 				}
@@ -48,40 +48,40 @@ func administer(w *work) error {
 			return nil
 		},
 		retention: func(topic string) (string, error) {
-			about := kafka.DescribeConfigRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
+			resource := kafka.DescribeConfigRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
 				ConfigNames: []string{"retention.ms"}}
-			told, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{about}})
+			response, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{resource}})
 			if err != nil {
 				return "", err
 			}
-			for _, one := range told.Resources[0].ConfigEntries {
-				if one.ConfigName == "retention.ms" {
-					return one.ConfigValue, nil
+			for _, entry := range response.Resources[0].ConfigEntries {
+				if entry.ConfigName == "retention.ms" {
+					return entry.ConfigValue, nil
 				}
 			}
-			if err := told.Resources[0].Error; !errors.Is(err, kafka.UnknownTopicOrPartition) {
+			if err := response.Resources[0].Error; !errors.Is(err, kafka.UnknownTopicOrPartition) {
 				return "", err
 			}
-			return "", nil // this broker does not know of it yet
+			return "", nil // this broker does not know the topic yet
 		},
 		partitions: func(topic string) (int, error) {
-			told, err := client.Metadata(ctx, &kafka.MetadataRequest{}) // of all topics
+			response, err := client.Metadata(ctx, &kafka.MetadataRequest{}) // all topics
 			if err != nil {
 				return 0, err
 			}
-			for _, one := range told.Topics {
-				if one.Name == topic {
-					return len(one.Partitions), nil
+			for _, described := range response.Topics {
+				if described.Name == topic {
+					return len(described.Partitions), nil
 				}
 			}
 			return 0, nil
 		},
 		remove: func(topic string) error {
-			told, err := client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+			response, err := client.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
 			if err != nil {
 				return err
 			}
-			return told.Errors[topic]
+			return response.Errors[topic]
 		},
 	})
 }

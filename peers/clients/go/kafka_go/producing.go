@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -29,14 +30,15 @@ func sendCompressed(w *work) error {
 // A balancer that takes a record's partition if it has one.
 type choosing struct{ kafka.Balancer }
 
-func (c choosing) Balance(one kafka.Message, partitions ...int) int {
-	if chosen := one.WriterData.(planned).Partition; chosen != nil {
+func (c choosing) Balance(m kafka.Message, partitions ...int) int {
+	if chosen := m.WriterData.(planned).Partition; chosen != nil {
 		return int(*chosen)
 	}
-	return c.Balancer.Balance(one, partitions...)
+	return c.Balancer.Balance(m, partitions...)
 }
 
-// Its batch size is a limit for records, and it has no other number of requests in flight.
+// kafka-go's batch size is a limit for records, and its number of requests in flight is fixed. Each call of WriteMessages blocks, so
+// that all endings are the same.
 func (w *work) sendWith(codec kafka.Compression, rounds []sends) error {
 	writer := &kafka.Writer{Addr: kafka.TCP(w.bootstrap...), Balancer: choosing{&kafka.Hash{}}, RequiredAcks: kafka.RequireAll,
 		BatchTimeout: max(w.settings.linger(0), time.Millisecond), Compression: codec, Transport: &kafka.Transport{ClientID: "producer"}}
@@ -53,49 +55,54 @@ func (w *work) sendWith(codec kafka.Compression, rounds []sends) error {
 	return nil
 }
 
-// Send the records of a round and await them. A call ends with their acknowledgement; order is promised of calls that follow each
-// other only.
+// Send the records of a round and await them. A call returns after their acknowledgement; only calls that follow each other promise order.
 func (w *work) send(ctx context.Context, writer *kafka.Writer, round sends) error {
 	var calls sync.WaitGroup
-	failed, lanes := make(chan error, len(round)), newLanes()
+	o, lanes := w.outcomes(round), newLanes()
 	for _, records := range round {
-		lane := lanes.take()
-		for _, one := range records {
-			w.tell("sent", event{"id": one.ID, "topic": one.Topic, "producer": lane.name()})
+		number := lanes.take()
+		for at := range records {
+			records[at].Producer = number.name()
+			w.sent(records[at], "")
 		}
 		calls.Add(1)
 		go func() {
 			defer calls.Done()
-			if err := writer.WriteMessages(ctx, messages(records)...); err != nil {
-				failed <- err
-			} else {
-				for _, one := range records { // it does not say where they are
-					w.tell("acknowledged", event{"id": one.ID, "topic": one.Topic})
+			err := writer.WriteMessages(ctx, messages(records)...)
+			for at, plan := range records {
+				if problem := errorOf(err, at); problem != nil {
+					o.failed(plan, problem)
+				} else {
+					o.acknowledged(plan, -1, -1) // kafka-go does not report where it is
 				}
 			}
-			lanes.free(lane)
+			lanes.free(number)
 		}()
 		time.Sleep(w.pause)
 	}
 	calls.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
+	return o.firstError()
+}
+
+// Return the error of a message, by its position in a call that returned this error.
+func errorOf(err error, at int) error {
+	var each kafka.WriteErrors
+	if errors.As(err, &each) && at < len(each) {
+		return each[at]
 	}
+	return err
 }
 
 func messages(records []planned) []kafka.Message {
-	found := []kafka.Message{}
-	for _, one := range records {
-		made := kafka.Message{Topic: one.Topic, Key: one.key(), Value: one.value(), Time: one.time(), WriterData: one}
-		for _, header := range one.Headers {
-			made.Headers = append(made.Headers, kafka.Header{Key: header[0], Value: []byte(header[1])})
+	all := []kafka.Message{}
+	for _, plan := range records {
+		m := kafka.Message{Topic: plan.Topic, Key: plan.key(), Value: plan.value(), Time: plan.time(), WriterData: plan}
+		for _, header := range plan.Headers {
+			m.Headers = append(m.Headers, kafka.Header{Key: header[0], Value: []byte(header[1])})
 		}
-		found = append(found, made)
+		all = append(all, m)
 	}
-	return found
+	return all
 }
 
 // Numbers of calls at the same time: calls of one number follow each other.
@@ -113,16 +120,16 @@ func newLanes() *lanes { return &lanes{used: map[lane]bool{}} }
 func (l *lanes) take() lane {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	one := lane(0)
-	for l.used[one] {
-		one++
+	number := lane(0)
+	for l.used[number] {
+		number++
 	}
-	l.used[one] = true
-	return one
+	l.used[number] = true
+	return number
 }
 
-func (l *lanes) free(one lane) {
+func (l *lanes) free(number lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.used, one)
+	delete(l.used, number)
 }

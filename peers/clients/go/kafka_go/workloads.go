@@ -1,4 +1,15 @@
 // Workloads of segmentio's kafka-go, which has no idempotent or transactional producer.
 package main
 
-var workloads = map[string]workload{"produce": sendAll, "compressed": sendCompressed, "assign": readPartitions, "group": readInGroup, "admin": administer}
+var workloads = map[string]workload{
+	"produce":           sendAll,
+	"compressed":        sendCompressed,
+	"assign":            readPartitions,
+	"group":             readInGroup,
+	"cooperative":       readInGroup,
+	"consumer-protocol": readInGroup,
+	"static":            readInGroup,
+	"pattern":           readInGroup,
+	"rack":              readInGroup,
+	"admin":             administer,
+}

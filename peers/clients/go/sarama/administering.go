@@ -20,13 +20,13 @@ func administer(w *work) error {
 		},
 		remove: a.DeleteTopic,
 		partitions: func(topic string) (int, error) {
-			found, err := a.ListTopics()
-			return int(found[topic].NumPartitions), err
+			topics, err := a.ListTopics()
+			return int(topics[topic].NumPartitions), err
 		},
 		retention: func(topic string) (string, error) {
-			found, err := a.ListTopics()
-			if now := found[topic].ConfigEntries["retention.ms"]; now != nil {
-				return *now, err
+			topics, err := a.ListTopics()
+			if value := topics[topic].ConfigEntries["retention.ms"]; value != nil {
+				return *value, err
 			}
 			return "", err
 		},

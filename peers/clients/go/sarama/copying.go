@@ -1,77 +1,43 @@
 // The workload of sarama that reads, processes and writes, exactly once.
 package main
 
-import (
-	"strconv"
-	"sync"
+import "github.com/IBM/sarama"
 
-	"github.com/IBM/sarama"
-)
+func copyAll(w *work) error { return w.copyAll(joinCopying) }
 
-// Its partitions take turns with one producer. Where a transaction was aborted the session ends, and the next reads again from what is
-// committed: a claim can't be rewound.
-func copyAll(w *work) error {
-	producer, err := w.transactional()
+func joinCopying(r *reader, transactionalID string) (copier, error) {
+	producer, err := r.w.transactional(transactionalID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer producer.AsyncClose()
-	c := settings(w, "reader")
+	c := settings(r.w, r.name)
 	c.Consumer.IsolationLevel = sarama.ReadCommitted
-	r, missing := w.reader(c.ClientID, event{"group": w.group, "isolation": "read_committed"}), w.missing(true)
-	var mu sync.Mutex
-	number := 0
-	return r.join(c, missing, func(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
-		for first := range claim.Messages() {
-			found := batch(first, claim.Messages())
-			mu.Lock()
-			if session.Context().Err() != nil {
-				mu.Unlock()
-				return nil
-			}
-			number++
-			failed, err := r.copied(producer, found, strconv.Itoa(number))
-			mu.Unlock()
-			if err != nil || failed != nil {
-				return err
-			}
-			for _, one := range found {
-				missing.found(one.Value)
-			}
-		}
-		return nil
-	})
+	member, err := r.join(c, atOnce, 1)
+	if err != nil {
+		producer.close()
+		return nil, err
+	}
+	return copying{member, producer}, nil
 }
 
-// This one, and what has come behind it.
-func batch(first *sarama.ConsumerMessage, more <-chan *sarama.ConsumerMessage) []*sarama.ConsumerMessage {
-	found := []*sarama.ConsumerMessage{first}
-	for len(found) < atOnce {
-		select {
-		case one, open := <-more:
-			if !open {
-				return found
-			}
-			found = append(found, one)
-		default:
-			return found
-		}
-	}
-	return found
+// The partitions take turns with one producer. After an abort the session ends: a claim can't be rewound.
+type copying struct {
+	*claims
+	producer *asyncProducer
 }
 
-func (r *reader) copied(producer sarama.AsyncProducer, found []*sarama.ConsumerMessage, name string) (failed, err error) {
-	copies := []planned{}
-	for _, one := range found {
-		r.consumed(one.Topic, one.Partition, one.Offset, one.Value)
-		copies = append(copies, copied(r.w.output, one.Value))
-	}
-	last := found[len(found)-1]
-	failed, err = r.w.transaction(producer, name, sends{copies}, func() error {
-		return producer.AddMessageToTxn(last, r.w.group, nil)
+func (c copying) close() {
+	c.claims.close()
+	c.producer.close()
+}
+
+func (c copying) copy(records []record, copies sends, transaction string) (bool, error) {
+	last := c.handled[0].messages[len(records)-1]
+	failed, err := c.r.w.transaction(c.producer, transaction, copies, func() error {
+		return c.producer.AddMessageToTxn(last, c.r.w.group, nil)
 	})
-	if failed == nil && err == nil {
-		r.w.committed(last.Topic, last.Partition, last.Offset+1)
+	if failed != nil {
+		c.release(false)
 	}
-	return failed, err
+	return failed == nil, err
 }

@@ -139,14 +139,14 @@ func count(ctx context.Context, messages <-chan *sarama.ConsumerMessage, running
 	return records
 }
 
-type member struct {
+type claimReader struct {
 	messages chan *sarama.ConsumerMessage
 }
 
-func (member) Setup(sarama.ConsumerGroupSession) error   { return nil }
-func (member) Cleanup(sarama.ConsumerGroupSession) error { return nil }
+func (claimReader) Setup(sarama.ConsumerGroupSession) error   { return nil }
+func (claimReader) Cleanup(sarama.ConsumerGroupSession) error { return nil }
 
-func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+func (m claimReader) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 	for {
 		select {
 		case message, open := <-claim.Messages():
@@ -189,7 +189,7 @@ func groupWith(ctx context.Context, bootstrap, topic string, own *sarama.Config)
 		}
 	}()
 	ctx, cancel := context.WithCancel(ctx)
-	m := member{make(chan *sarama.ConsumerMessage)}
+	m := claimReader{make(chan *sarama.ConsumerMessage)}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
