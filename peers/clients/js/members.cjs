@@ -12,18 +12,22 @@ const lastOfPartitions = records => [...new Map(records.map(record => [keyOf(rec
 
 const inOrder = (a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1)
 
+// Return the id of a record: its value up to the padding, or its key if it has no value.
+const recordId = ({ key, value }) => (value?.length ? String(value).split('|')[0] : String(key ?? ''))
+
 // The records that no consumer has received yet, or that are not copied yet.
 class PendingRecords {
   constructor(work) {
     this.work = work
     this.ids = new Set(work.ids)
     this.until = now() + work.patience
+    this.departed = new Set([undefined]) // names of members that have left
     this.error = null // the first error of a member
   }
 
   // Remove a received record.
-  received(value) {
-    this.ids.delete(String(value))
+  received(record) {
+    this.ids.delete(recordId(record))
   }
 
   // Return whether consumers are to continue. Throws GaveUpError.
@@ -41,14 +45,15 @@ class PendingRecords {
         } catch (problem) {
           this.error ??= problem
         }
+        this.departed.add(member.name)
       })
     )
     if (this.error) throw this.error
   }
 
   // Wait until a member is to join. Returns false if the workload is over before.
-  async waitForTurn({ after = 0 }) {
-    while (this.work.ids.length - this.ids.size < after) {
+  async waitForTurn({ after = 0, follows }) {
+    while (this.work.ids.length - this.ids.size < after || !this.departed.has(follows)) {
       if (!this.unfinished()) return false
       await sleep(0.05)
     }
@@ -57,7 +62,7 @@ class PendingRecords {
 }
 
 // The work of a member on its records. suffix: of its producer's names; empty for the first member.
-// A record has a topic, a partition, an offset and a value.
+// A record has a topic, a partition, an offset, a key and a value.
 class MemberWork {
   constructor(pending, member, suffix) {
     this.pending = pending
@@ -89,7 +94,7 @@ class MemberWork {
   // Report the records of a poll and return the result of `handle`; undefined if the member is leaving and ignores them.
   async poll(records, handle) {
     if (this.leaving) return undefined
-    for (const { topic, partition, offset, value } of records) this.reader.consumed(topic, partition, offset, value)
+    for (const record of records) this.reader.consumed(record.topic, record.partition, record.offset, recordId(record))
     this.handling = handle(records)
     return this.handling
   }
@@ -97,7 +102,7 @@ class MemberWork {
   // Count records that are processed.
   processed(records) {
     this.received += records.length
-    for (const { value } of records) this.pending.received(value)
+    for (const record of records) this.pending.received(record)
   }
 
   // Work on the records of a poll and commit them. Returns false if they are to be read again, from the committed offsets.
@@ -141,4 +146,4 @@ class MemberWork {
   }
 }
 
-module.exports = { PendingRecords, lastOfPartitions }
+module.exports = { PendingRecords, lastOfPartitions, recordId }

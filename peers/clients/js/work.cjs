@@ -151,9 +151,9 @@ class Work {
     }
   }
 
-  // Return the sends that copy values to the output topic.
-  copying(values) {
-    return [values.map(value => planned({ id: String(value), key: String(value) }, this.output))]
+  // Return the sends that copy records of these ids to the output topic.
+  copying(ids) {
+    return [ids.map(id => planned({ id, key: id }, this.output))]
   }
 }
 
@@ -179,8 +179,8 @@ class Reader {
     this.work.report('assigned', { consumer: this.name, topic, partition })
   }
 
-  consumed(topic, partition, offset, value) {
-    this.work.report('consumed', { consumer: this.name, id: String(value), topic, partition, offset: Number(offset) })
+  consumed(topic, partition, offset, id) {
+    this.work.report('consumed', { consumer: this.name, id, topic, partition, offset: Number(offset) })
   }
 }
 

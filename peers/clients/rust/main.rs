@@ -24,7 +24,7 @@ fn run(name: &str, work: &Arc<Work>) -> Done {
         "compressed" => producing::compressed(work),
         "transact" => producing::transact(work),
         "assign" => reading::assign(work),
-        "group" | "cooperative" | "consumer-protocol" | "static" | "pattern" | "rack" => reading::group(work),
+        "group" => reading::group(work),
         "read-process-write" => copying::read_process_write(work),
         "admin" => administering::admin(work),
         _ => Err(Problem::NotOffered),

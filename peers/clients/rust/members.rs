@@ -16,6 +16,8 @@ pub struct Member {
     pub suffix: String,
     /// It joins when the members together have received this many records.
     after: usize,
+    /// It joins when the member of that name has left.
+    follows: Option<String>,
     /// It leaves when it has received this many records itself.
     leaves: Option<usize>,
     /// For the records of each poll.
@@ -43,6 +45,7 @@ impl Member {
             suffix: if number == 0 { String::new() } else { format!("-{name}") },
             name,
             after: member["after"].as_u64().unwrap_or(0) as usize,
+            follows: member["follows"].as_str().map(str::to_string),
             leaves: member["leaves"].as_u64().map(|count| count as usize),
             delay: seconds("delay"),
             stall: seconds("stall"),
@@ -76,6 +79,8 @@ pub struct PendingRecords {
     stays: bool,
     until: Instant,
     ids: Mutex<HashSet<String>>,
+    /// Names of members that have left.
+    departed: Mutex<HashSet<String>>,
     /// A member has failed.
     failed: AtomicBool,
 }
@@ -83,7 +88,8 @@ pub struct PendingRecords {
 impl PendingRecords {
     pub fn new(work: &Arc<Work>, stays: bool) -> PendingRecords {
         let ids = Mutex::new(work.ids.iter().cloned().collect());
-        PendingRecords { work: work.clone(), stays, until: Instant::now() + work.patience, ids, failed: AtomicBool::new(false) }
+        let (departed, failed) = (Mutex::default(), AtomicBool::new(false));
+        PendingRecords { work: work.clone(), stays, until: Instant::now() + work.patience, ids, departed, failed }
     }
 
     /// Remove a received record.
@@ -112,6 +118,7 @@ impl PendingRecords {
             if ended.is_err() {
                 self.failed.store(true, SeqCst);
             }
+            self.departed.lock().unwrap().insert(member.name.clone());
             ended
         };
         thread::scope(|threads| {
@@ -123,12 +130,17 @@ impl PendingRecords {
 
     /// Wait until a member is to join. False: the workload is over before.
     fn wait_for_turn(&self, member: &Member) -> Result<bool, Problem> {
-        while self.work.ids.len() - self.count() < member.after {
+        while !self.is_due(member) {
             if !self.unfinished()? {
                 return Ok(false);
             }
             thread::sleep(Duration::from_millis(50));
         }
         Ok(true)
+    }
+
+    fn is_due(&self, member: &Member) -> bool {
+        let follows = member.follows.as_ref().is_none_or(|name| self.departed.lock().unwrap().contains(name));
+        follows && self.work.ids.len() - self.count() >= member.after
     }
 }

@@ -53,11 +53,6 @@ impl ProducerContext for Deliveries {
     }
 }
 
-/// The value of a record.
-pub fn text(message: &impl Message) -> String {
-    String::from_utf8_lossy(message.payload().unwrap_or_default()).into_owned()
-}
-
 /// The settings of any client, with its client id.
 pub fn settings(work: &Work, id: &str) -> ClientConfig {
     let mut settings = ClientConfig::new();

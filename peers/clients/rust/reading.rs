@@ -1,7 +1,7 @@
 //! Workloads of rdkafka's consumers.
 
 use crate::members::{Member, PendingRecords};
-use crate::producing::{settings, text};
+use crate::producing::settings;
 use crate::work::{Done, Problem, Reader, Work, AT_ONCE};
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Rebalance};
@@ -196,6 +196,7 @@ fn translated(member: &Member) -> Vec<(String, String)> {
         match name.as_str() {
             "max.poll.records" => (), // librdkafka has no such setting
             "fetch.max.wait.ms" => settings.push(setting("fetch.wait.max.ms")),
+            "metadata.max.age.ms" => settings.push(setting("topic.metadata.refresh.interval.ms")),
             "session.timeout.ms" if classic => {
                 let heartbeat = value.parse().map_or(HEARTBEAT, |session: u64| HEARTBEAT.min(session / 3));
                 settings.extend([setting(name), ("heartbeat.interval.ms".to_string(), heartbeat.to_string())]);
@@ -220,6 +221,13 @@ fn consumer(work: &Work, reader: Reader, own: &[(String, String)]) -> Result<Gro
     })
 }
 
+/// The id of a record: its value up to the padding, or its key if it has no value.
+fn record_id(message: &impl Message) -> String {
+    let value = message.payload().unwrap_or_default().split(|byte| *byte == b'|').next().unwrap_or_default();
+    let id = if value.is_empty() { message.key().unwrap_or_default() } else { value };
+    String::from_utf8_lossy(id).into_owned()
+}
+
 /// Poll once, and report each record. librdkafka recovers from errors that are not fatal by itself.
 pub fn read(consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
     let mut records = Vec::new();
@@ -227,7 +235,7 @@ pub fn read(consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
     while records.len() < AT_ONCE {
         match consumer.poll(wait) {
             Some(Ok(message)) => {
-                let (topic, partition, offset, id) = (message.topic(), message.partition(), message.offset(), text(&message));
+                let (topic, partition, offset, id) = (message.topic(), message.partition(), message.offset(), record_id(&message));
                 consumer.context().reader.consumed(topic, partition, offset, &id);
                 records.push(Record { topic: topic.to_string(), partition, offset, id });
             }

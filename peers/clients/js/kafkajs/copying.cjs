@@ -1,7 +1,7 @@
 // The workload of KafkaJS that reads, processes and writes, exactly once.
 'use strict'
 
-const { PendingRecords } = require('../members.cjs')
+const { PendingRecords, recordId } = require('../members.cjs')
 const { commit, connected, transaction, transactional } = require('./producing.cjs')
 const { consume, offsetsAfter } = require('./reading.cjs')
 
@@ -22,7 +22,7 @@ function copy(work, member, producer) {
       await work.within('offsets', open.sendOffsets(offsets))
       await commit(work, open, name)
     }
-    const sends = work.copying(records.map(({ value }) => value))
+    const sends = work.copying(records.map(recordId))
     let copied
     try {
       copied = await transaction(work, producer, `${++number}${member.suffix}`, sends, end, `producer${member.suffix}`)

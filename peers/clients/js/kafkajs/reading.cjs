@@ -52,6 +52,7 @@ async function group(work) {
 // KafkaJS recovers, or the consumer crashes. Throws the error of a crash after which KafkaJS does not restart the consumer.
 async function consume(member, handle) {
   const { errors, reader, work } = member
+  if (member.options.pattern !== undefined) throw new NotOfferedError() // patterns do not match topics that are created later
   const kafka = client(work, reader.name)
   const consumer = kafka.consumer({ groupId: work.group, ...consumerSettings(member.options.settings) })
   const { COMMIT_OFFSETS, CRASH, FETCH_START, GROUP_JOIN } = consumer.events
@@ -96,7 +97,7 @@ async function consume(member, handle) {
     const { messages, partition, topic } = batch.batch
     for (const chunk of chunks(messages, work.atOnce)) {
       if (!batch.isRunning() || batch.isStale()) return
-      const records = chunk.map(({ offset, value }) => ({ topic, partition, offset, value }))
+      const records = chunk.map(({ key, offset, value }) => ({ topic, partition, offset, key, value }))
       await member.poll(records, () => handle(records, batch, { pause, rewind, seek: consumer.seek }))
       await batch.heartbeat()
       if (paused !== null || member.leaving) return // the other records are fetched again
@@ -115,8 +116,7 @@ async function consume(member, handle) {
   }
 
   await connected(work, consumer, async () => {
-    const topics = member.options.pattern === undefined ? work.topics : [new RegExp(member.options.pattern)]
-    await work.within('subscribe', consumer.subscribe({ topics, fromBeginning: true }))
+    await work.within('subscribe', consumer.subscribe({ topics: work.topics, fromBeginning: true }))
     await work.within('run', consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch }))
     await member.untilEnd(commitRemaining)
   })

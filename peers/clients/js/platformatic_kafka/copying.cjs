@@ -1,7 +1,7 @@
 // The workload of @platformatic/kafka that reads, processes and writes, exactly once.
 'use strict'
 
-const { lastOfPartitions, PendingRecords } = require('../members.cjs')
+const { lastOfPartitions, PendingRecords, recordId } = require('../members.cjs')
 const { send, transacting, transaction } = require('./producing.cjs')
 const { consume } = require('./reading.cjs')
 
@@ -17,7 +17,7 @@ function copy(work, member, producer) {
     const transactionName = `${++number}${member.suffix}`
     const copied = await transaction(work, producer, transactionName, async open => {
       await work.within('consumer', open.addConsumer(consumer))
-      const rounds = [work.copying(messages.map(({ value }) => value))]
+      const rounds = [work.copying(messages.map(recordId))]
       await work.sendAll(records => send(open, records), { rounds, transaction: transactionName, name: `producer${member.suffix}` })
       for (const message of lastOfPartitions(messages)) await work.within('offset', open.addOffset(message))
       return true

@@ -6,17 +6,4 @@ const { readProcessWrite } = require('./copying.cjs')
 const { compressed, idempotent, produce, transact } = require('./producing.cjs')
 const { group } = require('./reading.cjs')
 
-module.exports = {
-  admin,
-  compressed,
-  'consumer-protocol': group,
-  cooperative: group,
-  group,
-  idempotent,
-  pattern: group,
-  produce,
-  rack: group,
-  'read-process-write': readProcessWrite,
-  static: group,
-  transact
-}
+module.exports = { admin, compressed, group, idempotent, produce, 'read-process-write': readProcessWrite, transact }
