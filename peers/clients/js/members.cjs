@@ -53,11 +53,11 @@ class PendingRecords {
 
   // Wait until a member is to join. Returns false if the workload is over before.
   async waitForTurn({ after = 0, follows }) {
-    while (this.work.ids.length - this.ids.size < after || !this.departed.has(follows)) {
-      if (!this.unfinished()) return false
+    while (this.unfinished()) {
+      if (this.work.ids.length - this.ids.size >= after && this.departed.has(follows)) return true
       await sleep(0.05)
     }
-    return true
+    return false
   }
 }
 

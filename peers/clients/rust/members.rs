@@ -130,13 +130,13 @@ impl PendingRecords {
 
     /// Wait until a member is to join. False: the workload is over before.
     fn wait_for_turn(&self, member: &Member) -> Result<bool, Problem> {
-        while !self.is_due(member) {
-            if !self.unfinished()? {
-                return Ok(false);
+        while self.unfinished()? {
+            if self.is_due(member) {
+                return Ok(true);
             }
             thread::sleep(Duration::from_millis(50));
         }
-        Ok(true)
+        Ok(false)
     }
 
     fn is_due(&self, member: &Member) -> bool {
