@@ -96,7 +96,8 @@ const PAUSED_POLLS: usize = 2;
 
 fn read_and_commit(work: &Work, pending: &PendingRecords, member: &Member) -> Done {
     let consumer = subscribed(work, member, "read_uncommitted")?;
-    let (mut polls, mut received, mut paused) = (0, 0, 0);
+    let (mut polls, mut received) = (0, 0);
+    let mut paused: Option<(TopicPartitionList, usize)> = None; // with the number of the next poll
     while pending.unfinished()? && !member.leaves_after(received) {
         let records = read(&consumer)?;
         if !records.is_empty() {
@@ -113,15 +114,20 @@ fn read_and_commit(work: &Work, pending: &PendingRecords, member: &Member) -> Do
                 commit(work, &consumer, if member.partial { 1 } else { usize::MAX })?;
             }
         }
-        if paused > 0 {
-            paused -= 1;
-            if paused == 0 {
-                consumer.resume(&consumer.assignment()?)?;
+        paused = match paused {
+            // librdkafka's partitions stay paused when they are revoked: resume these, not the assigned ones
+            Some((partitions, PAUSED_POLLS)) => {
+                consumer.resume(&partitions)?;
+                None
             }
-        } else if member.pauses && !records.is_empty() && polls % POLLS == 0 {
-            consumer.pause(&consumer.assignment()?)?;
-            paused = PAUSED_POLLS;
-        }
+            Some((partitions, count)) => Some((partitions, count + 1)),
+            None if member.pauses && !records.is_empty() && polls % POLLS == 0 => {
+                let partitions = consumer.assignment()?;
+                consumer.pause(&partitions)?;
+                Some((partitions, 1))
+            }
+            None => None,
+        };
     }
     commit(work, &consumer, usize::MAX)
 }
