@@ -145,9 +145,10 @@ def test_a_group_gets_on_between_rebalances_and_is_stable_behind_them(
 def test_others_take_over_from_who_is_slow_and_it_joins_as_a_new_member(
     cluster: ApacheCluster,
 ) -> None:
-    with group_behind("slow-consumer", cluster) as group:
-        group.join(2)
+    with group_of(Harness(cluster.bootstrap), cluster, "slow-consumer") as group:
+        group.join(2, CLASSIC | {"session.timeout.ms": 6000})
         group.until_shared()
+        group.proxy.replace(ready("slow-consumer"))  # the next heartbeat is late
         slow_beat = group.proxy.rules.rule("a heartbeat later than the session")
         until(lambda: slow_beat.fired, "heartbeats")
         group.send(60)
@@ -162,5 +163,6 @@ def test_others_take_over_from_who_is_slow_and_it_joins_as_a_new_member(
     assert "lost" not in other.told
     ids = {name: len(ids) for name, ids in group.member_ids.items()}
     assert ids == {slow.name: 2, other.name: 1}
+    assert fired(group.proxy, "sessions are short")
     # what the slow one had read and could not commit any longer
     assert 0 < group.twice <= 30
