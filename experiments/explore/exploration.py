@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.experiments.explore.bench import Bench, run
+from barnabas.experiments.explore.checks.outputs import Expectation, observed
 from barnabas.experiments.explore.cuts import Cut, file_name, scenario_text
 from barnabas.experiments.explore.folder import Folder
+from barnabas.experiments.explore.history import read
 from barnabas.experiments.explore.plan import Plan, Planned, plan
 from barnabas.experiments.explore.recording import steps
 from barnabas.experiments.explore.result import Result
@@ -50,6 +52,12 @@ def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
     if not ran.result.failed:
         folder.record(ran.exchanges, ran.result)
     return ran.result
+
+
+def recorded_outputs(folder: Folder) -> tuple[Expectation, ...]:
+    """Return the expectations that the history of the recording suggests, see `observed`."""
+    history = read(folder.run("") / "history.jsonl")
+    return () if history is None else observed(history, folder.results[""].run)
 
 
 def choose(

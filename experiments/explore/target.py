@@ -14,13 +14,17 @@ from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.frames import Direction
 
 _JOINING: Final = frozenset(
-    ("JoinGroup", "SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+    (
+        *("JoinGroup", "SyncGroup", "Heartbeat"),
+        *("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"),
+    )
 )
+"""APIs of which client libraries send requests by themselves."""
+
 _REJOIN: Final = frozenset(
     ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
 )
-"""Errors after which client libraries join the group again, in responses to requests that the program did not
-make."""
+"""Errors of these APIs after which client libraries join the group again."""
 
 
 class Target(NamedTuple):

@@ -25,6 +25,7 @@ from barnabas.experiments.explore.exploration import (
     RecordingError,
     choose,
     record,
+    recorded_outputs,
 )
 from barnabas.experiments.explore.exploration import (
     explore as explore_runs,
@@ -89,6 +90,11 @@ def _all(job: Job, bench: Bench) -> int:
             if first.failed:
                 report.close()
                 return FINDINGS
+            if not bench.expectations:
+                bench = bench._replace(expectations=recorded_outputs(folder))
+                report.expectations = bench.expectations
+                for expectation in bench.expectations:
+                    job.output.note(f"as in the recording: --expect {expectation}")
             planned, left_out = choose(
                 folder,
                 template,
@@ -141,9 +147,7 @@ def _report(job: Job, folder: Path | None) -> Report:
     repeat = ["barnabas", "explore", "-b", options.bootstrap_server]
     if options.where != "value":
         repeat += ["--id", options.where]
-    for expectation in options.expect:
-        repeat += ["--expect", str(expectation)]
-    return Report(job.output, options.as_json, folder, repeat, options.command)
+    return Report(job.output, options.as_json, folder, repeat, options.command, options.expect)
 
 
 def _template(job: Job) -> tuple[Cut, ...]:

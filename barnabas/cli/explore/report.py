@@ -13,6 +13,7 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import ms
 from barnabas.cli.console.terminal import plain_table
+from barnabas.experiments.explore.checks.outputs import Expectation
 from barnabas.experiments.explore.exploration import REPEATED_RUNS
 from barnabas.experiments.explore.result import Result
 from barnabas.experiments.explore.untried import Untried
@@ -32,6 +33,7 @@ class Report:
         folder: Path | None,
         repeat: Sequence[str],
         command: Sequence[str],
+        expectations: Sequence[Expectation] = (),
     ) -> None:
         """Create a report without results.
 
@@ -41,12 +43,14 @@ class Report:
             folder: the exploration's folder; None: the runs have none.
             repeat: the command line of barnabas that repeats runs, up to its options.
             command: the program.
+            expectations: expectations of the program's outputs.
         """
         self._output = output
         self._as_json = as_json
         self._folder = folder
         self._repeat = repeat
         self._command = command
+        self.expectations = expectations
         self._results: list[Result] = []
 
     @property
@@ -81,7 +85,7 @@ class Report:
             totals.append(f"{unreached} inconclusive")
         silent = sum(not result.history for result in results)
         if silent:
-            judged = "--expect and the exit code" if "--expect" in self._repeat else "the exit code"
+            judged = "--expect and the exit code" if self.expectations else "the exit code"
             totals.append(f"{silent} without a history: only {judged} checked")
         self._output.note(", ".join(totals))
         if not_tried is not None:
@@ -95,7 +99,8 @@ class Report:
         )
         for result in failed[:REPEATED_RUNS]:
             file = str(folder / "scenarios" / result.scenario)
-            rerun = [*self._repeat, "--only", file, "--", *self._command]
+            expect = [part for each in self.expectations for part in ("--expect", str(each))]
+            rerun = [*self._repeat, *expect, "--only", file, "--", *self._command]
             count = f"  # {result.reproduced} of {result.repeated}" if result.repeated else ""
             self._output.note(f"  {shlex.join(rerun)}{count}")
         if len(failed) > REPEATED_RUNS:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Self
 
 from barnabas.experiments.explore.finding import Finding, finding
-from barnabas.experiments.explore.history import Consumed, History, OffsetCommitted
+from barnabas.experiments.explore.history import Consumed, History, OffsetCommitted, Sent
 from barnabas.experiments.explore.log import Log
 
 
@@ -46,6 +46,33 @@ class Expectation(NamedTuple):
         """Return the expectation with the token of a run in the names of topics."""
         source, output = (name.replace("{run}", run) for name in (self.source, self.output))
         return self._replace(source=source, output=output)
+
+
+def observed(history: History, run: str) -> tuple[Expectation, ...]:
+    """Return the expectations that a run without faults suggests.
+
+    Each record that was consumed from a topic was then sent to another topic, with the same id. Fewer than
+    two records suggest nothing.
+
+    Args:
+        history: The history of the run.
+        run: The token of the run, which becomes `{run}` in the names of topics.
+    """
+    consumed: dict[str, dict[str, int]] = {}
+    sent: dict[str, dict[str, int]] = {}
+    for ordinal, event in enumerate(history.events):
+        if isinstance(event, Consumed):
+            consumed.setdefault(event.topic, {}).setdefault(event.id, ordinal)
+        elif isinstance(event, Sent):
+            sent.setdefault(event.topic, {}).setdefault(event.id, ordinal)
+    return tuple(
+        Expectation(source.replace(run, "{run}"), output.replace(run, "{run}"), at_least_once=True)
+        for source, received in consumed.items()
+        for output, written in sent.items()
+        if source != output
+        and len(received) > 1
+        and all(written.get(name, -1) > ordinal for name, ordinal in received.items())
+    )
 
 
 def outputs(

@@ -5,8 +5,7 @@
 If the source's name ends with the token of the run, the program fills it first.
 
 HOW: `careful` (writes, then commits, and goes on if the commit is refused), `drops` (commits, then writes; a
-record whose commit is refused is logged and dropped), `drops silently` (the same, without a history). Of a
-record that it drops it writes no `consumed`: that line stands for the record's processing.
+record whose commit is refused is logged and dropped), `drops silently` (the same, without a history).
 """
 
 from __future__ import annotations
@@ -45,9 +44,8 @@ def main() -> None:
         history.write(json.dumps({"event": event, **fields}) + "\n")
 
     def write(message: Message) -> None:
-        at = {"partition": message.partition(), "offset": message.offset()}
-        tell("consumed", consumer="c", id=message.value().decode(), topic=source, **at)
         failures = []
+        tell("sent", id=message.value().decode(), topic=output)
         report = lambda error, _: failures.append(error) if error else None  # noqa: E731
         producer.produce(output, message.value(), on_delivery=report)
         if producer.flush(20) or failures:
@@ -81,6 +79,8 @@ def main() -> None:
         message = consumer.poll(0.1)
         if message is None or message.error():
             continue
+        at = {"partition": message.partition(), "offset": message.offset()}
+        tell("consumed", consumer="c", id=message.value().decode(), topic=source, **at)
         if how == "careful":
             write(message)
             commit(message)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.experiments.explore.checks.outputs import Expectation, outputs
-from barnabas.experiments.explore.history import Event, Failed, History
+from barnabas.experiments.explore.checks.outputs import Expectation, observed, outputs
+from barnabas.experiments.explore.history import Event, Failed, History, Sent
 from barnabas.experiments.explore.log import Log, LoggedRecord
-from tests.experiments.explore.checks.told import READER, T, consumed, log, offset_committed
+from tests.experiments.explore.checks.told import READER, T, consumed, log, offset_committed, sent
 
 MISSING, TWICE = "not in output", "twice in output"
 BOTH = (READER, consumed("a", 0), consumed("b", 1))
@@ -76,3 +76,23 @@ def test_an_expectation_as_text() -> None:
 def test_texts_that_are_no_expectations(text: str) -> None:
     with pytest.raises(ValueError, match="is no expectation: use SOURCE:OUTPUT"):
         Expectation.parse(text)
+
+
+def copied(name: str) -> Sent:
+    return Sent(id=name, topic="out-5f3a")
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((*BOTH, copied("a"), copied("b")), ["orders:out-{run}:at-least-once"]),
+        ((*BOTH, copied("a"), sent("b")), []),
+        ((copied("a"), *BOTH, copied("a"), copied("b")), []),
+        ((*BOTH, sent("a"), sent("b")), []),
+        ((READER, consumed("a", 0), copied("a")), []),
+        ((), []),
+    ],
+    ids=["each", "one is missing", "one was sent before", "the same topic", "one only", "none"],
+)
+def test_what_a_recording_suggests(events: tuple[Event, ...], expected: list[str]) -> None:
+    assert [*map(str, observed(History(events), "5f3a"))] == expected
