@@ -27,6 +27,7 @@ type memberSettings struct {
 	Assignor          string `json:"partition.assignment.strategy"`
 	InstanceID        string `json:"group.instance.id"`
 	Rack              string `json:"client.rack"`
+	MetadataMaxAgeMS  int    `json:"metadata.max.age.ms"`
 	SessionTimeoutMS  int    `json:"session.timeout.ms"`
 	MaxPollRecords    int    `json:"max.poll.records"`
 	FetchMinBytes     int    `json:"fetch.min.bytes"`

@@ -21,6 +21,8 @@ func (s producerSettings) linger(otherwise time.Duration) time.Duration {
 	return time.Duration(*s.LingerMS) * time.Millisecond
 }
 
+const separator = "|" // the end of a record's id in its value; padding follows
+
 // Lists of records, each handed to the client at once.
 type sends [][]planned
 
@@ -61,7 +63,7 @@ func (p planned) value() []byte {
 	case *p.Size == 0:
 		return []byte{}
 	}
-	return append([]byte(p.ID+"|"), bytes.Repeat([]byte("x"), *p.Size-len(p.ID)-1)...)
+	return append([]byte(p.ID+separator), bytes.Repeat([]byte("x"), *p.Size-len(p.ID)-1)...)
 }
 
 // The zero time: the library sets it.
@@ -74,6 +76,5 @@ func (p planned) time() time.Time {
 
 // Return a copy of a received record. producer: of several that copy to that topic.
 func copyOf(original record, topic, producer string) planned {
-	id := string(original.value)
-	return planned{ID: id, Topic: topic, Producer: producer, Key: &id}
+	return planned{ID: original.id, Topic: topic, Producer: producer, Key: &original.id}
 }

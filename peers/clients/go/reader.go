@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -15,7 +16,16 @@ type record struct {
 	topic            string
 	partition, epoch int32
 	offset           int64
-	value            []byte
+	id               string
+}
+
+// Return a record's id: its value up to the padding, or its key if the value is empty.
+func recordID(key, value []byte) string {
+	if len(value) == 0 {
+		return string(key)
+	}
+	id, _, _ := bytes.Cut(value, []byte(separator))
+	return string(id)
 }
 
 type topicPartition struct {
@@ -138,7 +148,7 @@ func (r *reader) rewind(consumer rewinder) {
 // Report received records.
 func (r *reader) consumed(records []record) {
 	for _, c := range records {
-		r.report("consumed", c.topic, c.partition, event{"id": string(c.value), "offset": c.offset})
+		r.report("consumed", c.topic, c.partition, event{"id": c.id, "offset": c.offset})
 	}
 }
 
@@ -198,7 +208,7 @@ func (p *pendingRecords) received(records []record) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range records {
-		delete(p.ids, string(r.value))
+		delete(p.ids, r.id)
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ func (m member) options() ([]kgo.Opt, error) {
 	if s.Rack != "" {
 		options = append(options, kgo.Rack(s.Rack))
 	}
+	if s.MetadataMaxAgeMS > 0 { // the minimum age must be lower
+		age := milliseconds(s.MetadataMaxAgeMS)
+		options = append(options, kgo.MetadataMaxAge(age), kgo.MetadataMinAge(age/2))
+	}
 	if s.SessionTimeoutMS > 0 {
 		timeout, interval := s.sessionTimeout()
 		options = append(options, kgo.SessionTimeout(timeout), kgo.HeartbeatInterval(interval))

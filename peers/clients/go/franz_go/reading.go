@@ -65,7 +65,7 @@ func poll(from poller, most int) []*kgo.Record {
 func polled(from []*kgo.Record) []record {
 	records := []record{}
 	for _, r := range from {
-		records = append(records, record{r.Topic, r.Partition, r.LeaderEpoch, r.Offset, r.Value})
+		records = append(records, record{r.Topic, r.Partition, r.LeaderEpoch, r.Offset, recordID(r.Key, r.Value)})
 	}
 	return records
 }

@@ -54,7 +54,7 @@ func poll(from *kafka.Reader, wait time.Duration) ([]record, error) {
 	m, err := from.FetchMessage(ctx)
 	switch {
 	case err == nil:
-		return []record{{topic: m.Topic, partition: int32(m.Partition), offset: m.Offset, value: m.Value}}, nil
+		return []record{{topic: m.Topic, partition: int32(m.Partition), offset: m.Offset, id: recordID(m.Key, m.Value)}}, nil
 	case ctx.Err() != nil:
 		return nil, nil
 	}

@@ -2,14 +2,9 @@
 package main
 
 var workloads = map[string]workload{
-	"produce":           sendAll,
-	"compressed":        sendCompressed,
-	"assign":            readPartitions,
-	"group":             readInGroup,
-	"cooperative":       readInGroup,
-	"consumer-protocol": readInGroup,
-	"static":            readInGroup,
-	"pattern":           readInGroup,
-	"rack":              readInGroup,
-	"admin":             administer,
+	"produce":    sendAll,
+	"compressed": sendCompressed,
+	"assign":     readPartitions,
+	"group":      readInGroup,
+	"admin":      administer,
 }

@@ -35,6 +35,9 @@ func (m member) config(w *work) (*sarama.Config, error) {
 	if w.broker == "" && s.InstanceID+s.Rack != "" && !c.Version.IsAtLeast(sarama.V2_4_0_0) {
 		c.Version = sarama.V2_4_0_0
 	}
+	if s.MetadataMaxAgeMS > 0 {
+		c.Metadata.RefreshFrequency = milliseconds(s.MetadataMaxAgeMS)
+	}
 	if s.SessionTimeoutMS > 0 {
 		c.Consumer.Group.Session.Timeout, c.Consumer.Group.Heartbeat.Interval = s.sessionTimeout()
 	}

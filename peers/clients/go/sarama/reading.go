@@ -55,7 +55,7 @@ func readPartitions(w *work) error {
 func received(messages ...*sarama.ConsumerMessage) []record {
 	records := []record{}
 	for _, m := range messages {
-		records = append(records, record{topic: m.Topic, partition: m.Partition, offset: m.Offset, value: m.Value})
+		records = append(records, record{topic: m.Topic, partition: m.Partition, offset: m.Offset, id: recordID(m.Key, m.Value)})
 	}
 	return records
 }

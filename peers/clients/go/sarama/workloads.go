@@ -11,11 +11,6 @@ var workloads = map[string]workload{
 	"read-process-write": copyAll,
 	"assign":             readPartitions,
 	"group":              readInGroup,
-	"cooperative":        readInGroup,
-	"consumer-protocol":  readInGroup,
-	"static":             readInGroup,
-	"pattern":            readInGroup,
-	"rack":               readInGroup,
 	"admin":              administer,
 }
 
