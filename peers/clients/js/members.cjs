@@ -106,7 +106,8 @@ class MemberWork {
   }
 
   // Work on the records of a poll and commit them. Returns false if they are to be read again, from the committed offsets.
-  // commit: commits the offsets after records, and returns the records for which it succeeded. rewind, pause: as the member has it.
+  // commit: commits the offsets after records, and returns the records for which it succeeded. rewind: seeks to the committed offsets.
+  // pause: pauses all partitions for two polls.
   async readAndCommit(records, { commit, rewind, pause }) {
     const { delay, partial, pauses, rewinds, stall } = this.options
     this.processed(records)

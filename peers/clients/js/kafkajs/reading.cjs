@@ -22,11 +22,11 @@ function consumerSettings(settings) {
   return Object.assign({}, ...Object.entries(settings).map(([name, value]) => SETTINGS[name]?.(value)))
 }
 
-// Return partitions as [{ topic, partitions }].
-function byTopic(partitions) {
+// Return items with a topic as [{ topic, partitions }]. toPartition: returns the partition of an item, as KafkaJS takes it.
+function byTopic(items, toPartition = ({ partition }) => partition) {
   const topics = new Map()
-  for (const { topic, partition } of partitions) topics.set(topic, [...(topics.get(topic) ?? []), partition])
-  return Array.from(topics, ([topic, numbers]) => ({ topic, partitions: numbers }))
+  for (const item of items) topics.set(item.topic, [...(topics.get(item.topic) ?? []), toPartition(item)])
+  return Array.from(topics, ([topic, partitions]) => ({ topic, partitions }))
 }
 
 // Return the offsets after records as [{ topic, partition, offset }].
@@ -38,7 +38,7 @@ async function group(work) {
     consume(member, (records, batch, consumer) => {
       const commit = async lastRecords => {
         batch.resolveOffset(records.at(-1).offset)
-        const topics = offsetsAfter(lastRecords).map(({ topic, partition, offset }) => ({ topic, partitions: [{ partition, offset }] }))
+        const topics = byTopic(offsetsAfter(lastRecords), ({ partition, offset }) => ({ partition, offset }))
         await batch.commitOffsetsIfNecessary({ topics })
         return lastRecords
       }
