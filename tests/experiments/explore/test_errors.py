@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.explore.cuts import Cut, fits, scenario_text
+from barnabas.experiments.explore.cuts import CUTS, Cut, cuts, fits, scenario_text
 from barnabas.experiments.explore.errors import ERRORS, known_errors
 from barnabas.experiments.explore.recording import Step
-from barnabas.experiments.explore.target import target
+from barnabas.experiments.explore.target import Target, target
 from barnabas.proxy.scenario.lint.notes import warnings
 from tests.places import ROOT
 
@@ -19,9 +19,23 @@ EACH = [(cut, api) for cut in ERRORS for api in sorted(cut.apis)]
 
 @pytest.mark.parametrize(("cut", "api"), EACH, ids=[f"{api} {cut.name}" for cut, api in EACH])
 def test_each_error_applies_to_its_apis(cut: Cut, api: str) -> None:
-    step = Step(1, "c", api, 0, 0)
-    assert fits(step, cut)
-    assert not warnings(target(scenario_text(step, cut), "001.yaml").scenario)
+    assert fits(Step(1, "c", api, 0, 0), cut)
+    assert not warnings(_target(cut, api).scenario)
+
+
+def test_a_program_may_end_after_errors_that_reach_it() -> None:
+    final = {(api, cut.name) for cut, api in EACH if _target(cut, api).may_end_program}
+    assert final == {
+        ("Produce", "MESSAGE_TOO_LARGE"),
+        *(("OffsetCommit", name) for name in ("REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION")),
+        ("OffsetCommit", "STALE_MEMBER_EPOCH"),
+    }
+    for cut in cuts(CUTS, "cuts"):
+        assert not _target(cut, "Produce").may_end_program
+
+
+def _target(cut: Cut, api: str) -> Target:
+    return target(scenario_text(Step(1, "c", api, 0, 0), cut), "001.yaml")
 
 
 def test_an_api_has_few_errors_and_none_twice() -> None:
