@@ -74,8 +74,10 @@ def _runs(cells: Sequence[Cell]) -> str:
     trials = [trial for cell in cells for trial in cell.trials]
     most = max((len(cell.trials) for cell in cells), default=0)
     busy = sum(trial.busy for trial in trials)
+    differ = any(trial.drawn != cell.trials[0].drawn for cell in cells for trial in cell.trials)
+    traffic = " and [traffic](howto/clients.md#traffic)" if differ else ""
     return (
         f"`barnabas clients run` made the tables{f' on {days}' if days else ''}: {len(trials):,} runs, "
-        f"up to {most} of each cell, with different seeds and [traffic](howto/clients.md#traffic). "
+        f"up to {most} of each cell, with different seeds{traffic}. "
         f"In {busy:,} of them the machine was busy: the load average was over 2 per core."
     )

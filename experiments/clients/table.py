@@ -189,9 +189,9 @@ def list_item(text: str) -> list[str]:
 def _idle(table: Table) -> Iterator[tuple[int, str]]:
     """Yield the index of each client of which no cell was run, and the reason."""
     for index in range(len(table.clients)):
-        column = [row[index] for _, row in table.rows]
-        whys = {cell.verdict.why for cell in column if cell and cell.verdict.word == "not run"}
-        if len(whys) == 1 and all(cell and cell.verdict.word == "not run" for cell in column):
+        column = [cell.verdict for _, row in table.rows if (cell := row[index]) is not None]
+        whys = {verdict.why for verdict in column}
+        if len(whys) == 1 and all(verdict.word == "not run" for verdict in column):
             yield index, whys.pop()
 
 

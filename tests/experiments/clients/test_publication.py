@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.publication import dates, publication
 from barnabas.experiments.clients.trial import Trial
 from tests.experiments.clients.made import cell
@@ -31,6 +32,10 @@ def test_the_introduction_has_the_date_and_the_numbers_of_the_run() -> None:
     )
     assert "made the tables on 2026-11-28 to 2026-11-29: 4 runs, up to 3 of each cell," in text
     assert "In 1 of them the machine was busy" in text
+    assert "#traffic" not in text
+    drawn = RUN.model_copy(update={"drawn": Draw(sends=2)})
+    differing = publication([cell().model_copy(update={"trials": (RUN, drawn)})])
+    assert "[traffic](howto/clients.md#traffic)" in differing
     assert "- `unstable`, in 1 of 5 cells: the runs of the cell differ" in text
 
 

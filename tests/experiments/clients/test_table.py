@@ -66,7 +66,7 @@ def test_a_row_a_scenario_and_a_column_a_client() -> None:
 def test_who_could_not_do_anything_is_a_sentence_and_no_column() -> None:
     cells = [
         cell("can't@3", name, word="not run", why="this library does not offer it")
-        for name in ("none", "slow-broker", "lossy-network")
+        for name in ("slow-broker", "lossy-network")
     ]
     lines = markdown([*CELLS, *cells]).splitlines()
     assert "| scenario | one@1 | two@2 |" in lines

@@ -172,23 +172,33 @@ def test_without_idempotence_librdkafka_stores_a_corrupt_batch_after_later_ones(
     assert log[2].index(corrupt) > log[2].index(values[17])
 
 
-def test_java_aborts_the_transaction_of_a_refused_batch_and_commits_the_next_one(
-    cluster: ApacheCluster, java: ScenarioClient
+@pytest.mark.parametrize(
+    ("scenario", "expected"),
+    [
+        ("one-batch-refused", ["InvalidRecordException"]),
+        ("right-to-write-withdrawn", ["TopicAuthorizationException"]),
+        ("one-partition-times-out", []),
+    ],
+)
+def test_java_aborts_the_transaction_of_a_refused_batch_and_commits_the_others(
+    scenario: str, expected: list[str], cluster: ApacheCluster, java: ScenarioClient
 ) -> None:
-    topic, values = made_topic(cluster.bootstrap, "one-batch-refused-java-ends"), numbers(60)
-    with through("one-batch-refused", cluster.bootstrap) as proxy:
+    topic = made_topic(cluster.bootstrap, f"{scenario}-java-ends")
+    values = [numbers(30, 30 * number) for number in range(3)]
+    with through(scenario, cluster.bootstrap) as proxy:
         settings = {**JAVA, **SINGLY, "bootstrap.servers": proxy.bootstrap}
         told = java.transact(
             topic,
-            [(values[:30], "commit"), (values[30:], "commit")],
+            [(each, "commit") for each in values],
             {**settings, "transactional.id": topic},
         )
-    assert told == [["InvalidRecordException"], []]
-    assert ended(proxy) == [False, True]
-    batches = sent_batches(proxy, 0)
-    assert OUT_OF_ORDER in {batch.error for batch in batches}
-    check_sequences(batches)
-    assert read_log(cluster.bootstrap, topic, committed=True) == {0: values[30:]}
+    assert [error for errors in told for error in errors] == expected
+    assert ended(proxy) == [not errors for errors in told]
+    check_sequences(sent_batches(proxy, 0))
+    committed = [
+        value for each, errors in zip(values, told, strict=True) if not errors for value in each
+    ]
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: committed}
 
 
 def test_librdkafka_aborts_up_to_two_transactions_and_commits_the_next_one(
