@@ -81,16 +81,18 @@ async function consume(member, handle) {
   }
 
   async function rewind() {
-    const topics = byTopic(member.partitions).map(({ topic }) => topic)
-    const committed = await connected(work, kafka.admin(), admin =>
-      work.within('fetchOffsets', admin.fetchOffsets({ groupId: work.group, topics }))
-    )
-    const offsets = new Map(committed.flatMap(({ topic, partitions }) => partitions.map(({ partition, offset }) => [`${topic} ${partition}`, offset])))
-    for (const { topic, partition } of member.partitions) {
-      const offset = offsets.get(`${topic} ${partition}`) ?? -1
-      consumer.seek({ topic, partition, offset: offset < 0 ? '0' : offset })
-      reader.assigned(topic, partition)
-    }
+    const isAssigned = (topic, partition) => member.partitions.some(each => each.topic === topic && each.partition === partition)
+    await connected(work, kafka.admin(), async admin => {
+      for (const { topic } of byTopic(member.partitions)) {
+        // for several topics at once, an administrator without their metadata may request no partitions
+        const fetched = await work.within('fetchOffsets', admin.fetchOffsets({ groupId: work.group, topics: [topic] }))
+        for (const { partition, offset } of fetched.flatMap(({ partitions }) => partitions)) {
+          if (!isAssigned(topic, partition)) continue
+          consumer.seek({ topic, partition, offset: offset < 0 ? '0' : offset })
+          reader.assigned(topic, partition)
+        }
+      }
+    })
   }
 
   async function eachBatch(batch) {
