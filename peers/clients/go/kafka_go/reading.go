@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 const (
 	firstWait = 200 * time.Millisecond // for the first message of a poll
 	nextWait  = 10 * time.Millisecond  // for each of the others
+	maxBytes  = 1_000_000              // kafka-go's default
 )
 
 func (w *work) opened(clientID string, c kafka.ReaderConfig) *kafka.Reader {
@@ -70,8 +72,9 @@ func (w *work) join(m member, r *reader) (groupConsumer, error) {
 	}
 	c := kafka.ReaderConfig{GroupID: w.group, GroupTopics: w.topics, StartOffset: kafka.FirstOffset, MinBytes: s.FetchMinBytes,
 		MaxBytes: s.MaxPartitionBytes}
-	if c.MaxBytes > 0 {
-		c.MinBytes = min(c.MinBytes, c.MaxBytes) // else kafka-go panics
+	if c.MinBytes > 0 { // kafka-go panics if it is more than the maximum, which has to be given
+		c.MaxBytes = cmp.Or(c.MaxBytes, maxBytes)
+		c.MinBytes = min(c.MinBytes, c.MaxBytes)
 	}
 	if s.SessionTimeoutMS > 0 {
 		c.SessionTimeout, c.HeartbeatInterval = s.sessionTimeout()
