@@ -15,6 +15,7 @@ from barnabas.experiments.clients.wording import (
     public_text,
 )
 from barnabas.experiments.clients.workloads import WORKLOADS
+from barnabas.plural import plural
 
 
 def publication(cells: Iterable[Cell]) -> str:
@@ -62,22 +63,24 @@ def _subject(cells: Sequence[Cell]) -> str:
     names = {cell.workload for cell in cells}
     workloads = [f"`{workload.name}`" for workload in WORKLOADS if workload.name in names]
     return (
-        f"{len(clients)} client libraries under {len(scenarios)} "
-        f"[scenarios](reference/scenarios.md), against {plain(', '.join(brokers))}. The "
-        f"[workloads](howto/clients.md#what-a-client-does): {', '.join(workloads)}."
+        f"{plural(len(clients), 'client library', 'client libraries')} under "
+        f"{plural(len(scenarios), 'scenario')} ([list](reference/scenarios.md)), "
+        f"against {plain(', '.join(brokers))}. The [workloads](howto/clients.md#what-a-client-does): "
+        f"{', '.join(workloads)}."
     )
 
 
 def _runs(cells: Sequence[Cell]) -> str:
     """Return the date, the number of runs, and the share on a busy machine, in sentences."""
     days = dates(cells)
+    moment = f" on {days}" if days else ""
     trials = [trial for cell in cells for trial in cell.trials]
     most = max((len(cell.trials) for cell in cells), default=0)
     busy = sum(trial.busy for trial in trials)
     differ = any(trial.drawn != cell.trials[0].drawn for cell in cells for trial in cell.trials)
     traffic = " and [traffic](howto/clients.md#traffic)" if differ else ""
     return (
-        f"`barnabas clients run` made the tables{f' on {days}' if days else ''}: {len(trials):,} runs, "
+        f"`barnabas clients run` made the tables{moment}: {plural(len(trials), 'run')}, "
         f"up to {most} of each cell, with different seeds{traffic}. "
-        f"In {busy:,} of them the machine was busy: the load average was over 2 per core."
+        f"In {busy} of them the machine was busy: the load average was over 2 per core."
     )

@@ -27,7 +27,7 @@ def test_the_introduction_has_the_date_and_the_numbers_of_the_run() -> None:
     assert lines[0] == "# What clients do under faults"
     text = " ".join(lines)
     assert (
-        "2 client libraries under 3 [scenarios](reference/scenarios.md), against apache:4.3.1."
+        "2 client libraries under 3 scenarios ([list](reference/scenarios.md)), against apache:4.3.1."
         in text
     )
     assert "made the tables on 2026-11-28 to 2026-11-29: 4 runs, up to 3 of each cell," in text
