@@ -3,6 +3,7 @@
 
 const { GaveUpError, Reader, now, sleep } = require('./work.cjs')
 
+const HEARTBEATS = 1 // s between two calls of `heartbeat` while a member works
 const POLLS = 3 // polls with records before each pause, and before the one return to the committed offsets
 
 const keyOf = ({ topic, partition }) => `${topic} ${partition}`
@@ -107,13 +108,18 @@ class MemberWork {
 
   // Work on the records of a poll and commit them. Returns false if they are to be read again, from the committed offsets.
   // commit: commits the offsets after records, and returns the records for which it succeeded. rewind: seeks to the committed offsets.
-  // pause: pauses all partitions for two polls.
-  async readAndCommit(records, { commit, rewind, pause }) {
+  // pause: pauses all partitions for two polls. heartbeat: is called during the work, if the library has no heartbeats of its own.
+  async readAndCommit(records, { commit, rewind, pause, heartbeat = async () => {} }) {
     const { delay, partial, pauses, rewinds, stall } = this.options
     this.processed(records)
     for (const record of records) this.uncommitted.set(keyOf(record), record)
     this.polls++
-    await sleep(this.polls === 1 ? delay + stall : delay)
+    let remaining = this.polls === 1 ? delay + stall : delay
+    for (; remaining > HEARTBEATS; remaining -= HEARTBEATS) {
+      await sleep(HEARTBEATS)
+      await heartbeat()
+    }
+    await sleep(remaining)
     if (rewinds && this.polls === POLLS) {
       this.uncommitted.clear()
       await rewind()

@@ -165,6 +165,7 @@ pub fn partition_list(offsets: &Offsets) -> Result<TopicPartitionList, Problem> 
 pub fn rewind(work: &Work, consumer: &GroupConsumer) -> Done {
     consumer.context().uncommitted().clear();
     for committed in consumer.committed(work.patience)?.elements() {
+        committed.error()?;
         let offset = match committed.offset() {
             Offset::Invalid => Offset::Beginning,
             offset => offset,

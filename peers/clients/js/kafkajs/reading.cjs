@@ -42,7 +42,8 @@ async function group(work) {
         await batch.commitOffsetsIfNecessary({ topics })
         return lastRecords
       }
-      return member.readAndCommit(records, { commit, rewind: consumer.rewind, pause: consumer.pause })
+      const { pause, rewind } = consumer
+      return member.readAndCommit(records, { commit, heartbeat: batch.heartbeat, pause, rewind })
     })
   )
   return work.ids.length
