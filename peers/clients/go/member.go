@@ -8,16 +8,16 @@ import (
 
 // A member of the work's group.
 type member struct {
-	Name     string // also its client id
-	After    int    // records that the members together receive before it joins
-	Follows  string // name of the member that leaves before it joins; empty: none
-	Leaves   *int   // records that it receives before it leaves; nil: it stays
-	Delay    float64
-	Stall    float64
-	Pauses   bool
-	Rewinds  bool
-	Partial  bool
-	Pattern  string // which it subscribes to in place of the topics
+	Name     string  // also its client id
+	After    int     // records that the members together receive before it joins
+	Follows  string  // name of the member that leaves before it joins; empty: none
+	Leaves   *int    // records that it receives before it leaves; nil: it stays
+	Delay    float64 // seconds of work on the records of each poll
+	Stall    float64 // seconds of work on its first records, in addition
+	Pauses   bool    // pauses its partitions after each third poll with records, for two polls
+	Rewinds  bool    // seeks to the committed offsets once, after its third poll with records
+	Partial  bool    // commits only the offset of one partition after each poll
+	Pattern  string  // which it subscribes to in place of the topics
 	Settings memberSettings
 }
 
@@ -38,7 +38,7 @@ type memberSettings struct {
 const (
 	protocolConsumer    = "consumer"
 	assignorCooperative = "cooperative-sticky"
-	// In a poll of this number with records, a member rewinds; after each such number of them, it pauses.
+	// The poll with records after which a member rewinds, and the number of them between two pauses.
 	varietyPolls = 3
 	pausedPolls  = 2
 	heartbeat    = 3 * time.Second
@@ -63,6 +63,7 @@ func (s memberSettings) sessionTimeout() (timeout, interval time.Duration) {
 // A library's consumer in the work's group.
 type groupConsumer interface {
 	poll() ([]record, error) // once, for a tenth of a second
+	// Commit the offsets after these records, one of each partition. Return whether they are known to be committed.
 	commit(last []record) bool
 	close()
 }

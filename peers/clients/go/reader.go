@@ -55,7 +55,7 @@ type reader struct {
 	name        string // also its client id
 	mu          sync.Mutex
 	partitions  map[topicPartition]bool // that are assigned
-	uncommitted []record
+	uncommitted []record                // in the order in which they were received
 }
 
 // Declare a consumer. facts: group, isolation and share, unless they are none, read_uncommitted and false.
@@ -226,7 +226,7 @@ func (p *pendingRecords) unfinished() (bool, error) {
 // Wait until so many records were received and a member has left; return false if the workload is over before. departed: closed when the
 // member has left; nil: there is none to wait for.
 func (p *pendingRecords) await(count int, departed <-chan struct{}) (bool, error) {
-	for ; ; time.Sleep(visiblePollDelay) {
+	for ; ; time.Sleep(checkInterval) {
 		on, err := p.unfinished()
 		if !on || (len(p.w.ids)-p.count() >= count && isClosed(departed)) {
 			return on, err

@@ -41,11 +41,11 @@ type work struct {
 }
 
 const (
-	atOnce           = 5   // records that are read before their offsets are committed
-	attempts         = 5   // at a transaction
-	adminTopics      = 5   // topics that an administrator makes, changes and deletes
-	messageLimit     = 200 // characters of a reported error
-	visiblePollDelay = 50 * time.Millisecond
+	atOnce        = 5   // records that are read before their offsets are committed
+	attempts      = 5   // at a transaction
+	adminTopics   = 5   // topics that an administrator makes, changes and deletes
+	messageLimit  = 200 // characters of a reported error
+	checkInterval = 50 * time.Millisecond
 )
 
 type event map[string]any
@@ -146,7 +146,7 @@ func (w *work) coded(send func(codec string, rounds []sends) error) error {
 
 // Wait until a change is visible: brokers learn of it a little later.
 func (w *work) waitUntilVisible(change string, visible func() (bool, error)) error {
-	for until := time.Now().Add(w.patience); ; time.Sleep(visiblePollDelay) {
+	for until := time.Now().Add(w.patience); ; time.Sleep(checkInterval) {
 		if yes, err := visible(); yes || err != nil {
 			return err
 		}
