@@ -24,6 +24,7 @@ from barnabas.experiments.explore.checks.written import (
     lost,
     misplaced,
     reordered,
+    reported_twice,
 )
 from barnabas.experiments.explore.finding import Finding
 from barnabas.experiments.explore.history import History
@@ -37,6 +38,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     read_uncommitted,
     phantom,
     misplaced,
+    reported_twice,
     consumed_out_of_order,
     consumed_again,
     consumed_after_acceptance,
