@@ -10,7 +10,7 @@ import (
 )
 
 func administer(w *work) error {
-	// else it answers for 6 s what it was response before
+	// else it repeats earlier responses for 6 s
 	shared := &kafka.Transport{ClientID: "admin", MetadataTTL: 100 * time.Millisecond}
 	defer shared.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(w.bootstrap...), Transport: shared}
