@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -40,17 +41,21 @@ SHORT: Final = [
 ]
 """Workloads that take seconds."""
 
+NOT_OFFERED: Final = "this library does not offer it"
+
 LACKS: Final = {
     "kafka-python@here": {"consumer-protocol", "share-group"},
     "aiokafka@here": {"cooperative", "consumer-protocol", "share-group"},
     "franz-go@1.21.4": {"consumer-protocol"},
-    "sarama@1.46.2": {"cooperative", "consumer-protocol", "share-group"},
+    "sarama@1.46.2": {"cooperative", "consumer-protocol", "pattern", "share-group"},
     "kafka-go@0.4.51": {
-        *("idempotent", "transact", "read-process-write"),
-        *("cooperative", "consumer-protocol", "share-group"),
+        *("idempotent", "transact", "read-process-write", "rebalanced-copy"),
+        *("cooperative", "consumer-protocol", "static", "pattern", "rack", "share-group"),
     },
-    "kafkajs@2.2.4": {"assign", "cooperative", "consumer-protocol", "share-group"},
-    "platformatic-kafka@2.12.1": {"assign", "share-group"},
+    "kafkajs@2.2.4": {
+        *("assign", "cooperative", "consumer-protocol", "static", "pattern", "share-group"),
+    },
+    "platformatic-kafka@2.12.1": {"assign", "pattern", "share-group"},
     RUST: {"share-group"},
     STREAMS: {each.name for each in SHORT} - {"read-process-write", "rebalanced-copy"},
 }
@@ -81,23 +86,30 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         one.name for one in registry.LIBRARIES
     }
     shorter = {each.name: each._replace(records=40) for each in SHORT}
-    all_twice = TableRequest(clients, [*shorter.values()], [], trials=2)  # plain, and drawn
-    some = [shorter["produce"], shorter["assign"]]
-    some_late = TableRequest(clients, some, [("late", LATE)], trials=1)
-    folder = Folder(tmp_path)
+    drawn = [shorter[name] for name in ("produce", "assign", "group")]
+    # kafka-python 3.0.12 does not read a topic that is created later
+    with_pattern = [each for each in clients if not each[0].startswith("kafka-python")]
+    pattern = shorter.pop("pattern")
+    requests = (
+        TableRequest(clients, [*shorter.values()], [], trials=1),
+        TableRequest(with_pattern, [pattern], [], trials=1),
+        TableRequest(clients, drawn[:2], [("late", LATE)], trials=1),
+    )
     with brokers.Brokers("apache:4.3.1") as running:
-        cells = [
-            cell
-            for asked in (all_twice, some_late)
-            for cell in Matrix(asked, running, folder).run()
-        ]
-    folder.close()
+        with closing(Folder(tmp_path / "plain")) as folder:
+            cells = [cell for asked in requests for cell in Matrix(asked, running, folder).run()]
+        with closing(Folder(tmp_path / "drawn")) as folder:
+            twice = TableRequest(clients, drawn, [], trials=2)
+            drawn_cells = [*Matrix(twice, running, folder).run()]
     found = {cell.name: cell.verdict for cell in cells}
-    assert len(found) == len(clients) * (len(shorter) + 2)
+    assert len(found) == len(clients) * (len(shorter) + 2) + len(with_pattern)
     others = {name: verdict.why for name, verdict in found.items() if verdict.word != "fine"}
+    assert {cell.verdict.why for cell in drawn_cells if cell.verdict.word != "fine"} <= {
+        NOT_OFFERED
+    }
     without = [(client, one) for client, several in LACKS.items() for one in several]
     others_than = [name for name, _ in clients if not name.startswith("confluent-kafka")]
     without += [(name, "stored-offsets") for name in others_than]
     lacking = {f"{client}/{workload}/none" for client, workload in without}
     lacking |= {f"{client}/{one}/late" for client, one in without if one in ("produce", "assign")}
-    assert others == dict.fromkeys(lacking, "this library does not offer it")
+    assert others == dict.fromkeys(lacking, NOT_OFFERED)
