@@ -201,10 +201,12 @@ class Matrix:
             return [] if self._awaited else self._spread_tasks(self.request.spread)
 
     def _spread_tasks(self, most: int) -> list[Callable[[], StepResult]]:
-        requested: dict[str, set[RequestedApi]] = {}
+        # in the order of the request: clients end in any order
+        requested: dict[str, set[RequestedApi]] = {
+            each.name: set() for each in self.request.workloads
+        }
         for (_, workload), (_, control) in self._controls.items():
-            apis = (api for each in control for api in each.asked)
-            requested.setdefault(workload, set()).update(apis)
+            requested[workload].update(api for each in control for api in each.asked)
         chosen = spread(self.request.scenarios, requested, most)
         return [
             partial(self._faulty, row, named, control)

@@ -104,6 +104,29 @@ def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path)
     assert set(cells(tmp_path, requested)) == set(result)
 
 
+@pytest.mark.slow("runs a client several times")
+@pytest.mark.timeout(120)
+def test_spread_scenarios_have_one_workload_each_and_the_same_for_all_clients(
+    tmp_path: Path,
+) -> None:
+    both = [
+        (name, lambda: program(Path(sys.executable), "confluent")) for name in ("one@1", "two@1")
+    ]
+    workloads = [find("produce"), find("compressed"), find("transact"), find("ten-minutes")]
+    scenarios = [("again", AGAIN), ("too-large", TOO_LARGE), ("elsewhere", ELSEWHERE)]
+    asked = TableRequest(both, workloads, scenarios, trials=1, drawn=False, spread=1)
+    result = cells(tmp_path, asked)
+    assert set(result) == {
+        f"{client}/{cell}"
+        for client in ("one@1", "two@1")
+        for cell in (
+            *("produce/none", "compressed/none", "transact/none", "ten-minutes/none"),
+            *("produce/again", "compressed/too-large"),
+        )
+    }
+    assert result["one@1/transact/none"].verdict.word == "not run"
+
+
 LIES = """
 import json, sys
 request = json.loads(sys.stdin.readline())
