@@ -247,12 +247,12 @@ def test_what_is_wrong_with_a_program_is_said_in_a_line(
 
 
 @pytest.mark.needs_apache("4.3.1")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_transactions_of_a_real_broker_survive_every_cut(kafka: ApacheCluster) -> None:
     names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
     here = shlex.join(client_program(Path(sys.executable), "confluent").line)
     client = ("--", sys.executable, "-m", "barnabas", "clients", "do", "--command", f"here={here}")
-    work = ("--records", "12", "transact")
+    work = ("--records", "4", "transact")
     chosen = ("--json", "--per-api", 1, "--api", ",".join(names))
     code, out, err = explore(kafka.bootstrap, *chosen, *client, *work)
     assert code == 0, out
