@@ -59,7 +59,7 @@ var first string
 
 func main() {
 	answers := os.Stdout
-	os.Stdout = os.Stderr // what a library prints must not stand between the answers
+	os.Stdout = os.Stderr // a library's output must not be mixed with the answers
 	lines := make(chan task)
 	go listen(lines)
 	fmt.Fprintln(answers, `{"ready": true}`)

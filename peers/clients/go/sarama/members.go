@@ -18,7 +18,7 @@ func join(m member, r *reader) (groupConsumer, error) {
 	return r.join(c, m.Settings.maxPoll(), r.w.partitions*len(r.w.topics))
 }
 
-// Return the settings of a member. Static membership, racks and cooperative assignors need versions above the default of old releases.
+// Return the settings of a member. Static membership and racks need versions above the default of old releases.
 func (m member) config(w *work) (*sarama.Config, error) {
 	c, s := settings(w, m.Name), m.Settings
 	if s.Protocol == protocolConsumer || m.Pattern != "" {
@@ -57,7 +57,7 @@ func (m member) config(w *work) (*sarama.Config, error) {
 type claims struct {
 	r        *reader
 	group    sarama.ConsumerGroup
-	most     int // messages of a claim in a poll
+	most     int // messages of a claim in a poll: the limit of a poll, since sarama has none
 	together int // claims in a poll
 	batches  chan batch
 	handled  []batch                     // of the last poll

@@ -45,23 +45,23 @@ func consume(ctx context.Context, bootstrap, topic string) int {
 	return consumeWith(ctx, bootstrap, topic, config())
 }
 
-// The same behind a login.
+// Consume after a login.
 func sasl(ctx context.Context, bootstrap, topic string) int {
-	own := config()
-	own.Net.SASL.Enable, own.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
-	own.Net.SASL.Version = sarama.SASLHandshakeV1
-	own.Net.SASL.User, own.Net.SASL.Password = "barnabas", "secret"
-	return consumeWith(ctx, bootstrap, topic, own)
+	c := config()
+	c.Net.SASL.Enable, c.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
+	c.Net.SASL.Version = sarama.SASLHandshakeV1
+	c.Net.SASL.User, c.Net.SASL.Password = "barnabas", "secret"
+	return consumeWith(ctx, bootstrap, topic, c)
 }
 
 func readCommitted(ctx context.Context, bootstrap, topic string) int {
-	own := config()
-	own.Consumer.IsolationLevel = sarama.ReadCommitted
-	return consumeWith(ctx, bootstrap, topic, own)
+	c := config()
+	c.Consumer.IsolationLevel = sarama.ReadCommitted
+	return consumeWith(ctx, bootstrap, topic, c)
 }
 
-func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Config) int {
-	client, err := sarama.NewClient([]string{bootstrap}, own)
+func consumeWith(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
+	client, err := sarama.NewClient([]string{bootstrap}, c)
 	if err != nil {
 		return 0
 	}
@@ -114,15 +114,15 @@ func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Confi
 	return records
 }
 
-func deliver(one *sarama.ConsumerMessage) {
+func deliver(message *sarama.ConsumerMessage) {
 	headers := [][2][]byte{}
-	for _, header := range one.Headers {
+	for _, header := range message.Headers {
 		headers = append(headers, [2][]byte{header.Key, header.Value})
 	}
-	delivered.add(one.Partition, one.Offset, one.Timestamp, one.Key, one.Value, headers...)
+	delivered.add(message.Partition, message.Offset, message.Timestamp, message.Key, message.Value, headers...)
 }
 
-// How many come until there are all or time is up; nothing if nobody reads.
+// Return the number of messages until all records are read or the time is up; 0 if no partition is read.
 func count(ctx context.Context, messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
 	records := 0
 	over := time.After(seconds)
@@ -174,13 +174,13 @@ func group(ctx context.Context, bootstrap, topic string) int {
 }
 
 func sticky(ctx context.Context, bootstrap, topic string) int {
-	own := config()
-	own.Consumer.Group.Rebalance.Strategy = sarama.BalanceStrategySticky
-	return groupWith(ctx, bootstrap, topic, own)
+	c := config()
+	c.Consumer.Group.Rebalance.Strategy = sarama.BalanceStrategySticky
+	return groupWith(ctx, bootstrap, topic, c)
 }
 
-func groupWith(ctx context.Context, bootstrap, topic string, own *sarama.Config) int {
-	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", own)
+func groupWith(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
+	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", c)
 	if err != nil {
 		return 0
 	}
@@ -238,7 +238,7 @@ func send(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
 	return 0
 }
 
-// What an administrator asks.
+// Send the requests of an administrator.
 func admin(ctx context.Context, bootstrap, topic string) int {
 	a, err := sarama.NewClusterAdmin([]string{bootstrap}, config())
 	if err != nil {
@@ -246,9 +246,9 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 	}
 	defer func() { _ = a.Close() }()
 	over := time.Now().Add(waiting)
-	asks := []struct {
-		api string
-		ask func()
+	calls := []struct {
+		api  string
+		send func()
 	}{
 		{"Metadata", func() { _, _, _ = a.DescribeCluster() }},
 		{"-", func() { _, _ = a.ListTopics() }},
@@ -270,10 +270,10 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 		{"OffsetDelete", func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) }},
 		{"DeleteGroups", func() { _ = a.DeleteConsumerGroup("bench-group") }},
 	}
-	sort.SliceStable(asks, func(a, b int) bool { return asks[a].api == first && asks[b].api != first })
-	for _, one := range asks {
+	sort.SliceStable(calls, func(a, b int) bool { return calls[a].api == first && calls[b].api != first })
+	for _, call := range calls {
 		if ctx.Err() == nil && time.Now().Before(over) {
-			one.ask()
+			call.send()
 		}
 	}
 	return 0
