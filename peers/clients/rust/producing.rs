@@ -64,14 +64,14 @@ pub fn settings(work: &Work, id: &str) -> ClientConfig {
     settings
 }
 
-fn producer(work: &Arc<Work>, name: &str, own: &[(&str, &str)]) -> Result<Sender, Problem> {
+fn producer(work: &Arc<Work>, name: &str, specific: &[(&str, &str)]) -> Result<Sender, Problem> {
     let mut settings = settings(work, name);
     for (name, value) in &work.settings {
         if name != "compression.type" || CODECS.contains(&value.as_str()) {
             settings.set(name, value);
         }
     }
-    for (name, value) in own {
+    for (name, value) in specific {
         settings.set(*name, *value);
     }
     Ok(settings.create_with_context(Deliveries { work: work.clone(), producer: name.to_string(), errors: Mutex::default() })?)
@@ -115,8 +115,8 @@ pub fn idempotent(work: &Arc<Work>) -> Done {
 }
 
 /// Send records, and end the last round by awaiting or flushing them, or by closing the producer.
-fn send_and_end(work: &Arc<Work>, own: &[(&str, &str)]) -> Done {
-    let producer = producer(work, "producer", own)?;
+fn send_and_end(work: &Arc<Work>, specific: &[(&str, &str)]) -> Done {
+    let producer = producer(work, "producer", specific)?;
     let deliveries = producer.context().clone();
     for (number, sends) in work.rounds.iter().enumerate() {
         send_round(work, &producer, sends, None)?;

@@ -89,7 +89,7 @@ pub fn group(work: &Arc<Work>) -> Done {
     pending.run_members(|member| read_and_commit(work, &pending, member))
 }
 
-/// After this many polls with records each: pauses, and one return to the committed offsets.
+/// The polls with records before each pause, and before the return to the committed offsets.
 const POLLS: usize = 3;
 /// Polls while partitions are paused.
 const PAUSED_POLLS: usize = 2;
@@ -216,10 +216,10 @@ fn translated(member: &Member) -> Vec<(String, String)> {
 }
 
 /// A consumer that commits nothing by itself. Not offered if the library lacks one of the settings.
-fn consumer(work: &Work, reader: Reader, own: &[(String, String)]) -> Result<GroupConsumer, Problem> {
+fn consumer(work: &Work, reader: Reader, specific: &[(String, String)]) -> Result<GroupConsumer, Problem> {
     let mut settings = settings(work, &reader.name);
     settings.set("group.id", &work.group).set("auto.offset.reset", "earliest").set("enable.auto.commit", "false");
-    for (name, value) in own {
+    for (name, value) in specific {
         settings.set(name, value);
     }
     settings.create_with_context(Assignment { reader, uncommitted: Mutex::default() }).map_err(|error| match error {

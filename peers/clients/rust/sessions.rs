@@ -63,14 +63,14 @@ impl Report {
         None
     }
 
-    fn deliver(&mut self, one: &OwnedMessage) {
+    fn deliver(&mut self, message: &OwnedMessage) {
         self.records += 1;
         if self.delivered.len() < KEPT {
             let headers: Vec<Value> =
-                one.headers().into_iter().flat_map(|all| all.iter()).map(|each| json!([each.key, text(each.value)])).collect();
-            let time = one.timestamp().to_millis().unwrap_or(-1);
-            let position = (one.partition(), one.offset());
-            self.delivered.push(json!([position.0, position.1, time, text(one.key()), text(one.payload()), headers]));
+                message.headers().into_iter().flat_map(|all| all.iter()).map(|each| json!([each.key, text(each.value)])).collect();
+            let time = message.timestamp().to_millis().unwrap_or(-1);
+            let position = (message.partition(), message.offset());
+            self.delivered.push(json!([position.0, position.1, time, text(message.key()), text(message.payload()), headers]));
         }
     }
 }
@@ -123,7 +123,7 @@ impl Session {
         json!({"number": self.number, "records": records, "raised": null, "delivered": delivered, "failed": failed})
     }
 
-    fn wanted(&self) -> bool {
+    fn continues(&self) -> bool {
         !self.over.load(SeqCst)
     }
 
@@ -151,9 +151,9 @@ impl Session {
     fn read(&self, report: &mut Report, consumer: &BaseConsumer) {
         let until = Instant::now() + READING;
         while report.records < RECORDS {
-            let last = !self.wanted() || Instant::now() > until;
+            let last = !self.continues() || Instant::now() > until;
             match consumer.poll(if last { Duration::ZERO } else { POLLING }) {
-                Some(Ok(one)) => report.deliver(&one.detach()),
+                Some(Ok(message)) => report.deliver(&message.detach()),
                 Some(Err(error)) => drop(report.check::<()>(Err(error))),
                 None if last => break,
                 None => (),
@@ -162,41 +162,41 @@ impl Session {
     }
 
     /// Read both partitions without joining a group.
-    fn consume(&self, report: &mut Report, own: &[(&str, &str)]) -> KafkaResult<()> {
+    fn consume(&self, report: &mut Report, settings: &[(&str, &str)]) -> KafkaResult<()> {
         let uncommitted = [("isolation.level", "read_uncommitted")];
-        let consumer: BaseConsumer = self.settings(&[GROUP, &uncommitted, own]).create()?;
-        let mut places = TopicPartitionList::new();
+        let consumer: BaseConsumer = self.settings(&[GROUP, &uncommitted, settings]).create()?;
+        let mut partitions = TopicPartitionList::new();
         for partition in 0..2 {
-            places.add_partition_offset(&self.topic, partition, Offset::Offset(0))?; // one Fetch for both
+            partitions.add_partition_offset(&self.topic, partition, Offset::Offset(0))?; // one Fetch for both
         }
-        consumer.assign(&places)?;
+        consumer.assign(&partitions)?;
         self.read(report, &consumer);
-        if self.wanted() {
+        if self.continues() {
             report.check(consumer.fetch_watermarks(&self.topic, 0, WAITING));
         }
-        if self.wanted() {
+        if self.continues() {
             report.check(consumer.offsets_for_timestamp(0, WAITING));
         }
         Ok(())
     }
 
     /// Join a group, read, commit, fetch the committed offset, leave.
-    fn group(&self, report: &mut Report, own: &[(&str, &str)]) -> KafkaResult<()> {
-        let consumer: BaseConsumer = self.settings(&[GROUP, own]).create()?;
+    fn group(&self, report: &mut Report, settings: &[(&str, &str)]) -> KafkaResult<()> {
+        let consumer: BaseConsumer = self.settings(&[GROUP, settings]).create()?;
         consumer.subscribe(&[&self.topic])?;
         self.read(report, &consumer);
-        if report.records > 0 && self.wanted() {
+        if report.records > 0 && self.continues() {
             report.check(consumer.commit_consumer_state(CommitMode::Sync));
         }
-        if self.wanted() {
+        if self.continues() {
             report.check(consumer.committed(WAITING));
         }
         Ok(())
     }
 
     /// Send three records and wait for their acknowledgement.
-    fn produce(&self, report: &mut Report, own: &[(&str, &str)]) -> KafkaResult<()> {
-        let producer: BaseProducer = self.settings(&[&[("message.timeout.ms", "700"), ("linger.ms", "0")], own]).create()?;
+    fn produce(&self, report: &mut Report, settings: &[(&str, &str)]) -> KafkaResult<()> {
+        let producer: BaseProducer = self.settings(&[&[("message.timeout.ms", "700"), ("linger.ms", "0")], settings]).create()?;
         for partition in [0, 1, 0] {
             producer.send(BaseRecord::<(), str>::to(&self.topic).partition(partition).payload("value")).map_err(|(error, _)| error)?;
         }
@@ -206,17 +206,17 @@ impl Session {
 
     /// Send a record and a group's offsets in a transaction, and commit it.
     fn transaction(&self, report: &mut Report) -> KafkaResult<()> {
-        let own = [("transactional.id", "bench-txn"), ("transaction.timeout.ms", "1000"), ("message.timeout.ms", "700")];
-        let producer: BaseProducer = self.settings(&[&own]).create()?;
+        let settings = [("transactional.id", "bench-txn"), ("transaction.timeout.ms", "1000"), ("message.timeout.ms", "700")];
+        let producer: BaseProducer = self.settings(&[&settings]).create()?;
         producer.init_transactions(WAITING)?;
         producer.begin_transaction()?;
         producer.send(BaseRecord::<(), str>::to(&self.topic).partition(0).payload("value")).map_err(|(error, _)| error)?;
-        if self.wanted() {
+        if self.continues() {
             let consumer: BaseConsumer = self.settings(&[GROUP]).create()?;
-            let mut places = TopicPartitionList::new();
-            places.add_partition_offset(&self.topic, 0, Offset::Offset(3))?;
-            if let Some(about) = consumer.group_metadata() {
-                report.check(producer.send_offsets_to_transaction(&places, &about, WAITING));
+            let mut partitions = TopicPartitionList::new();
+            partitions.add_partition_offset(&self.topic, 0, Offset::Offset(3))?;
+            if let Some(group) = consumer.group_metadata() {
+                report.check(producer.send_offsets_to_transaction(&partitions, &group, WAITING));
             }
         }
         producer.commit_transaction(WAITING)
@@ -228,13 +228,13 @@ impl Session {
         let options = AdminOptions::new().request_timeout(Some(WAITING));
         report.check(client.inner().fetch_metadata(None, WAITING));
         report.check(client.inner().fetch_group_list(None, WAITING));
-        let about = [ResourceSpecifier::Topic(&self.topic)];
-        report.check(block_on(client.describe_configs(&about, &options)));
+        let resources = [ResourceSpecifier::Topic(&self.topic)];
+        report.check(block_on(client.describe_configs(&resources, &options)));
         report.check(block_on(client.create_topics(&[NewTopic::new("other", 1, TopicReplication::Fixed(1))], &options)));
         report.check(block_on(client.create_partitions(&[NewPartitions::new(&self.topic, 3)], &options)));
-        let mut places = TopicPartitionList::new();
-        places.add_partition_offset(&self.topic, 0, Offset::Offset(1))?;
-        report.check(block_on(client.delete_records(&places, &options)));
+        let mut partitions = TopicPartitionList::new();
+        partitions.add_partition_offset(&self.topic, 0, Offset::Offset(1))?;
+        report.check(block_on(client.delete_records(&partitions, &options)));
         report.check(block_on(client.delete_groups(&["bench-group"], &options)));
         report.check(block_on(client.delete_topics(&["other"], &options)));
         Ok(())

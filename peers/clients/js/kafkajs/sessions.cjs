@@ -5,7 +5,7 @@ const { Kafka, KafkaJSError, logLevel, PartitionAssigners } = require('kafkajs')
 
 const TIMEOUT = 700 // ms
 
-function client(session, own) {
+function newClient(session, own) {
   return new Kafka({
     brokers: session.bootstrap,
     clientId: 'barnabas',
@@ -18,20 +18,20 @@ function client(session, own) {
 }
 
 // Connect a producer, a consumer or an administrator, and disconnect it in the end.
-async function connected(one, use) {
+async function connected(connection, use) {
   try {
-    await one.connect()
-    await use(one)
+    await connection.connect()
+    await use(connection)
   } finally {
-    await one.disconnect()
+    await connection.disconnect()
   }
 }
 
-// KafkaJS's one assignor, by the name of the protocol in the bench's responses.
+// The assignor of KafkaJS, by the name of the protocol in the bench's responses.
 const range = config => ({ ...PartitionAssigners.roundRobin(config), name: 'range' })
 
 async function readWith(session, readUncommitted, own) {
-  const consumer = client(session, own).consumer({
+  const consumer = newClient(session, own).consumer({
     groupId: session.group,
     heartbeatInterval: 100,
     maxWaitTimeInMs: 20,
@@ -63,41 +63,41 @@ const sasl = session => readWith(session, true, { sasl: { mechanism: 'plain', us
 const messages = [{ value: 'value-0' }, { value: 'value-1' }, { value: 'value-2' }]
 
 const produce = session =>
-  connected(client(session).producer({ idempotent: true }), producer =>
+  connected(newClient(session).producer({ idempotent: true }), producer =>
     producer.send({ topic: session.topic, messages, timeout: TIMEOUT })
   )
 
 function transaction(session) {
   const settings = { transactionalId: 'bench-txn', idempotent: true, maxInFlightRequests: 1, transactionTimeout: 1000 }
-  return connected(client(session).producer(settings), async producer => {
-    const one = await producer.transaction()
-    await one.send({ topic: session.topic, messages })
+  return connected(newClient(session).producer(settings), async producer => {
+    const open = await producer.transaction()
+    await open.send({ topic: session.topic, messages })
     const topics = [{ topic: session.topic, partitions: [{ partition: 0, offset: '3' }] }]
-    await one.sendOffsets({ consumerGroupId: session.group, topics })
-    await one.commit()
+    await open.sendOffsets({ consumerGroupId: session.group, topics })
+    await open.commit()
   })
 }
 
 function admin(session) {
   const { group: groupId, topic } = session
-  return connected(client(session).admin(), one =>
+  return connected(newClient(session).admin(), client =>
     session.each([
-      () => one.listTopics(),
-      () => one.fetchTopicMetadata({ topics: [topic] }),
-      () => one.describeCluster(),
-      () => one.listGroups(),
-      () => one.describeGroups([groupId]),
-      () => one.fetchOffsets({ groupId, topics: [topic] }),
-      () => one.fetchTopicOffsets(topic),
-      () => one.fetchTopicOffsetsByTimestamp(topic, 0),
-      () => one.describeConfigs({ includeSynonyms: true, resources: [{ type: 2, name: topic }] }),
-      () => one.describeAcls({ resourceType: 2, resourceName: topic, resourcePatternType: 3, operation: 2, permissionType: 3 }),
-      () => one.listPartitionReassignments({}),
-      () => one.createTopics({ topics: [{ topic: 'other', numPartitions: 1, replicationFactor: 1 }], waitForLeaders: false }),
-      () => one.createPartitions({ topicPartitions: [{ topic, count: 3 }] }),
-      () => one.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }),
-      () => one.deleteGroups([groupId]),
-      () => one.deleteTopics({ topics: ['other'] })
+      () => client.listTopics(),
+      () => client.fetchTopicMetadata({ topics: [topic] }),
+      () => client.describeCluster(),
+      () => client.listGroups(),
+      () => client.describeGroups([groupId]),
+      () => client.fetchOffsets({ groupId, topics: [topic] }),
+      () => client.fetchTopicOffsets(topic),
+      () => client.fetchTopicOffsetsByTimestamp(topic, 0),
+      () => client.describeConfigs({ includeSynonyms: true, resources: [{ type: 2, name: topic }] }),
+      () => client.describeAcls({ resourceType: 2, resourceName: topic, resourcePatternType: 3, operation: 2, permissionType: 3 }),
+      () => client.listPartitionReassignments({}),
+      () => client.createTopics({ topics: [{ topic: 'other', numPartitions: 1, replicationFactor: 1 }], waitForLeaders: false }),
+      () => client.createPartitions({ topicPartitions: [{ topic, count: 3 }] }),
+      () => client.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] }),
+      () => client.deleteGroups([groupId]),
+      () => client.deleteTopics({ topics: ['other'] })
     ])
   )
 }

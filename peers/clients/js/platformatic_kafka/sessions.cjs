@@ -33,9 +33,9 @@ function readWith(session, own) {
     const stream = await consumer.consume({ topics: [session.topic], mode: 'earliest', autocommit: false })
     let last
     stream.on('error', problem => session.crashed.push(problem))
-    stream.on('data', one => {
-      last = one
-      session.deliver(one.partition, one.offset, one.timestamp, one.key, one.value, [...one.headers])
+    stream.on('data', message => {
+      last = message
+      session.deliver(message.partition, message.offset, message.timestamp, message.key, message.value, [...message.headers])
     })
     await session.read()
     if (last) await session.within(() => last.commit())
@@ -68,30 +68,30 @@ const produce = session =>
 
 const transaction = session =>
   producing(session, { idempotent: true, transactionalId: 'bench-txn' }, async producer => {
-    const one = await producer.beginTransaction()
-    await one.send({ messages: messages(session.topic) })
-    await one.commit()
+    const open = await producer.beginTransaction()
+    await open.send({ messages: messages(session.topic) })
+    await open.commit()
   })
 
 function admin(session) {
   const { group, topic } = session
-  return closing(new library.Admin(common(session)), one =>
+  return closing(new library.Admin(common(session)), client =>
     session.each([
-      () => one.listTopics(),
-      () => one.metadata({ topics: [topic], forceUpdate: true }),
-      () => one.listGroups(),
-      () => one.describeGroups({ groups: [group], includeAuthorizedOperations: true }),
-      () => one.findCoordinator({ keyType: 0, keys: [group] }),
-      () => one.listConsumerGroupOffsets({ groups: [group] }),
-      () => one.listOffsets({ topics: [{ name: topic, partitions: [{ partitionIndex: 0, timestamp: -1n }] }] }),
-      () => one.describeConfigs({ resources: [{ resourceType: 2, resourceName: topic }] }),
-      () => one.describeLogDirs({ topics: [{ name: topic, partitions: [0] }] }),
-      () => one.describeClientQuotas({ components: [{ entityType: 'client-id', matchType: 2 }] }),
-      () => one.createTopics({ topics: ['other'], partitions: 1, replicas: 1 }),
-      () => one.createPartitions({ topics: [{ name: topic, count: 3, assignments: null }] }),
-      () => one.deleteRecords({ topics: [{ name: topic, partitions: [{ partition: 0, offset: 1n }] }] }),
-      () => one.deleteGroups({ groups: [group] }),
-      () => one.deleteTopics({ topics: ['other'] })
+      () => client.listTopics(),
+      () => client.metadata({ topics: [topic], forceUpdate: true }),
+      () => client.listGroups(),
+      () => client.describeGroups({ groups: [group], includeAuthorizedOperations: true }),
+      () => client.findCoordinator({ keyType: 0, keys: [group] }),
+      () => client.listConsumerGroupOffsets({ groups: [group] }),
+      () => client.listOffsets({ topics: [{ name: topic, partitions: [{ partitionIndex: 0, timestamp: -1n }] }] }),
+      () => client.describeConfigs({ resources: [{ resourceType: 2, resourceName: topic }] }),
+      () => client.describeLogDirs({ topics: [{ name: topic, partitions: [0] }] }),
+      () => client.describeClientQuotas({ components: [{ entityType: 'client-id', matchType: 2 }] }),
+      () => client.createTopics({ topics: ['other'], partitions: 1, replicas: 1 }),
+      () => client.createPartitions({ topics: [{ name: topic, count: 3, assignments: null }] }),
+      () => client.deleteRecords({ topics: [{ name: topic, partitions: [{ partition: 0, offset: 1n }] }] }),
+      () => client.deleteGroups({ groups: [group] }),
+      () => client.deleteTopics({ topics: ['other'] })
     ])
   )
 }
