@@ -38,11 +38,11 @@ def members(drawn: Draw, workload: Workload, topic: str) -> list[dict[str, Any]]
 
 def _traffic(drawn: Draw, workload: Workload, topic: str, slot: int) -> dict[str, Any]:
     """Return what a member does, and its settings."""
-    own = {
+    fixed = {
         name: value.replace(SLOT, str(slot)) if isinstance(value, str) else value
         for name, value in workload.settings.items()
     }
-    traffic: dict[str, Any] = {"settings": {**drawn.consumer_settings, **own}}
+    traffic: dict[str, Any] = {"settings": {**drawn.consumer_settings, **fixed}}
     for name in ("delay", "stall", "pauses", "rewinds", "partial"):
         if value := getattr(drawn, name):
             traffic[name] = value
