@@ -64,14 +64,17 @@ class Folder:
         whole = (path / CELLS).read_bytes().rfind(b"\n") + 1
         self._file.truncate(whole)  # without an incomplete line
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: Cell) -> Cell:
         """Store a finished cell with the time, and the files of its trials, in place of an earlier result.
 
         A cell that could not be run replaces nothing. Thread-safe.
+
+        Returns:
+            The cell, with the time if it is stored.
         """
         with self._lock:
             if not cell.trials and cell.verdict.word == "not run" and cell.name in self.cells:
-                return
+                return cell
             running = self.path / RUNNING / cell.name
             if running.exists():
                 stored = _place(self.path / "cells", cell.name)
@@ -83,6 +86,7 @@ class Folder:
             self.cells[cell.name] = cell
             self._file.write(cell.model_dump_json() + "\n")
             self._file.flush()
+        return cell
 
     def known(self, name: str, broker: str, scenario: str, command: str = "") -> Cell | None:
         """Return the stored result of a cell with the same brokers, scenario and command, if any."""

@@ -300,8 +300,7 @@ class Matrix:
             smallest=smallest,
             needs=() if smallest is None else features(smallest, row.workload),
         )
-        self.folder.add(cell)
-        return cell
+        return self.folder.add(cell)
 
     def _not_run(
         self, client: str, workload: Workload, reason: str, names: Sequence[str]
@@ -312,6 +311,4 @@ class Matrix:
             Cell(client=client, workload=workload.name, scenario=name, broker=broker, verdict=word)
             for name in names
         ]
-        for cell in cells:
-            self.folder.add(cell)
-        return cells
+        return [self.folder.add(cell) for cell in cells]

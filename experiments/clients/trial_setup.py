@@ -38,6 +38,8 @@ class TrialSetup(NamedTuple):
         allowed: dict[str, Any] = {}
         if not self.makes:
             allowed = {"partitions": PARTITIONS, "history": "none"}
+        if workload.compacted:  # brokers refuse to delete records
+            allowed["history"] = "none"
         if workload.replicas > 1 or not self._moves_partitions:
             allowed["moved"] = False
         return drawn.model_copy(update=allowed)

@@ -149,27 +149,27 @@ def verdict(
         (run, _trial_observations(workload, seconds, run, fatal))
         for run, seconds in zip(trials, usual, strict=True)
     ]
-    # a trial without the fault counts only if the client failed
-    counted = [(run, observations) for run, observations in observed if run.fired or observations]
-    delays = [
-        _delay_seconds(seconds, run)
-        for seconds, (run, observations) in zip(usual, observed, strict=True)
-        if run.fired or observations
-    ]
     unmatched, is_met = _matches(scenario, [*control, *trials])
+    # a trial without the fault counts only if the client failed; if all lack its point, any rule is enough
+    met = [run.fired > 0 and (not is_met or _matches(scenario, [run])[1]) for run in trials]
+    counted = [
+        (run, observations, _delay_seconds(seconds, run))
+        for (run, observations), seconds, is_trial_met in zip(observed, usual, met, strict=True)
+        if is_trial_met or observations
+    ]
     if not counted:
         reason = f"no rule fired in {len(trials)} runs"
         return Verdict(word="not met", why=reason, unmatched=unmatched)
-    result = _merged([observations for _, observations in counted])
+    result = _merged([observations for _, observations, _ in counted])
     if result.word == "fine" and not is_met:
         reason = f"no rule that is its point fired in {len(trials)} runs"
         result = result.model_copy(update={"word": "not met", "why": reason})
     return result.model_copy(
         update={
             "unmatched": unmatched,
-            "slower_ms": round(1000 * max(delays), 1),
-            "fault_ms": median(run.fault_ms for run, _ in counted),
-            "busy": any(run.busy for run, _ in counted),
+            "slower_ms": round(1000 * max(delay for _, _, delay in counted), 1),
+            "fault_ms": median(run.fault_ms for run, _, _ in counted),
+            "busy": any(run.busy for run, _, _ in counted),
         }
     )
 
@@ -196,7 +196,8 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
     A client that loses, doubles or reorders records, or violates the protocol, breaks a promise, even without
     idempotence: it had no reason to send anything again. A client that fails can't be judged: it may not
     support the workload or the brokers. If it fails only with other traffic than the first trial's, that is a
-    finding, unless it does not offer that traffic.
+    finding, unless it does not offer that traffic. A workload that runs once is a test of its own, in which a
+    client may not fail.
     """
     first, offered = control[0], []
     for run in control:
@@ -210,7 +211,7 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
             for observations in (_observations(workload, run.seconds, run) for run in offered)
         ]
     )
-    if result.word == "fine":
+    if result.word == "fine" or workload.seconds:
         return result
     failing = [run for run in offered if _observations(workload, run.seconds, run)]
     if result.word in BROKEN_PROMISES or all(run.drawn != first.drawn for run in failing):

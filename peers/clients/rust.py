@@ -51,6 +51,8 @@ def rust_program(version: str) -> Program:
             environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
             task, line = f"rdkafka {version} can't be built", [cargo, "build", "--release"]
             run(task, line, within=path, environment=environment, seconds=_BUILDING)
-            shutil.copy(target / "release" / "client", path / "client")
+            # a new file: the old one may be running
+            shutil.copy(target / "release" / "client", path / "client.new")
+            (path / "client.new").replace(path / "client")
 
     return Program([str(built(f"rdkafka-{version}-rust", sources, build))])

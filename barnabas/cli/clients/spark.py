@@ -95,8 +95,7 @@ def cells(spark: SparkSession, shards: Sequence[Shard], folder: Folder) -> Itera
             for text, evidence in future.result():
                 cell = Cell.model_validate_json(text)
                 zipfile.ZipFile(io.BytesIO(evidence)).extractall(folder.path / "cells" / cell.name)
-                folder.add(cell)
-                yield cell
+                yield folder.add(cell)
     except (PySparkException, Py4JError) as problem:
         raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from None
     finally:

@@ -76,23 +76,28 @@ def consumed_again(history: History, log: Log) -> Violations:
     """Find records that a group received again after it had committed a higher offset.
 
     Records that were read and not committed may come again: that is at-least-once delivery. A record that was
-    received once must not come again, even if it was committed before the consumer reported it.
+    received once must not come again, even if it was committed before the consumer reported it. An exception
+    are records that were not committed when a consumer got the partition, or sought in it: it reads them, even
+    if they are committed meanwhile.
     """
     committed: dict[Reader, int] = {}
-    received: set[tuple[Reader, int]] = set()
+    received: dict[Reader, set[int]] = {}
     first: dict[Reader, tuple[int, int]] = {}
     for event in history.events:
         if isinstance(event, OffsetCommitted):
             committed[event.group, event.topic, event.partition] = event.offset
-        elif isinstance(event, Consumed):
+        elif isinstance(event, Assigned | Consumed):
             group = history.consumer(event.consumer).group
             if group is None:
                 continue
             reader = group, event.topic, event.partition
-            end = committed.get(reader, 0)
-            if event.offset < end and (reader, event.offset) in received:
+            end, offsets = committed.get(reader, 0), received.setdefault(reader, set())
+            if isinstance(event, Assigned):
+                received[reader] = {offset for offset in offsets if offset < end}
+                continue
+            if event.offset < end and event.offset in offsets:
                 yield (*reader, *first.setdefault(reader, (event.offset, end))), event.id
-            received.add((reader, event.offset))
+            offsets.add(event.offset)
 
 
 @promise("delivered to {0} from {1}[{2}] although it was accepted")

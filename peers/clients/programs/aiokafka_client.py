@@ -106,7 +106,7 @@ class _Producer(library.ProducerWithFutures):
     async def send_all(self, sends: Sends, transaction: str | None = None) -> None:
         for records in sends:  # in the loop: a call for each would take longer than a burst
             for record in records:
-                self.work.sent(record.id, record.topic, transaction)
+                self.work.sent(record.id, record.topic, transaction, self.name)
                 optional = library.named_timestamp(record.optional)
                 send = self._producer.send
                 future = await send(record.topic, record.value, record.key, **optional)

@@ -145,7 +145,7 @@ class _Consumer(library.Consumer):
         if "metadata.max.age.ms" in settings:  # that of librdkafka is something else
             age = settings.pop("metadata.max.age.ms")
             settings["topic.metadata.refresh.interval.ms"] = age
-        self._work = work
+        self._work, self._paused = work, list[Any]()
         self._consumer = _new_client(
             confluent_kafka.Consumer, work, reader.name, {**defaults, **settings}
         )
@@ -202,10 +202,12 @@ class _Consumer(library.Consumer):
         }
 
     def pause(self) -> None:
-        self._consumer.pause(self._consumer.assignment())
+        self._paused = self._consumer.assignment()
+        self._consumer.pause(self._paused)
 
     def resume(self) -> None:
-        self._consumer.resume(self._consumer.assignment())
+        """Resume what was paused: librdkafka keeps a pause when a partition is lost and assigned again."""
+        self._consumer.resume(self._paused)
 
     def rewind(self) -> list[Partition]:
         places: list[Any] = []

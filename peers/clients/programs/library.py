@@ -74,12 +74,14 @@ class Producer(Client):
 
     def __init__(self, work: Work) -> None:
         self.work = work
+        self.name: str | None = None
+        """Of several producers that send to a topic: the order of records is promised within one."""
 
     def send_all(self, sends: Sends, transaction: str | None = None) -> None:
         """Send records and report each."""
         for records in sends:
             for record in records:
-                self.work.sent(record.id, record.topic, transaction)
+                self.work.sent(record.id, record.topic, transaction, self.name)
                 self.send(record)
             time.sleep(self.work.pause)
 

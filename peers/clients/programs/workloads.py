@@ -225,6 +225,7 @@ def _copy_as_member(library: Library, work: Work, pending: PendingRecords, membe
         library.producer(work, {"transactional.id": transactional_id}) as producer,
         library.consumer(work, reader, settings, None) as consumer,
     ):
+        producer.name = member.name
         while pending.unfinished() and not _leaves(member, received):
             records = read(consumer, reader)
             if not records:

@@ -180,6 +180,12 @@ def test_who_breaks_a_promise_without_faults_has_no_excuse(
     assert result.why.startswith("without any fault: ")
 
 
+def test_a_client_may_not_fail_in_a_workload_that_runs_once() -> None:
+    failing = [trial(raised="KafkaError: no leader")]
+    assert control_verdict(find("group"), failing).word == "not run"
+    assert control_verdict(find("rolling-restart"), failing).word == "fails"
+
+
 def test_all_that_checks_find_has_a_word() -> None:
     kinds = {one.__name__.replace("_", " ") for one in CHECKS}
     assert kinds | {"uncommitted", "scattered", "grows"} == set(FINDINGS)

@@ -75,6 +75,12 @@ ROWS: dict[str, tuple[Check, Log, tuple[Event, ...], str]] = {
     "behind the committed offset": (
         consumed_again, log("a"),
         (READER, OTHER, consumed("a", 0), offset_committed(1), consumed("b", 1, "d")), ""),
+    "not committed when it was sought, but later": (
+        consumed_again, log("a"),
+        (READER, consumed("a", 0), assigned(), offset_committed(1), consumed("a", 0)), ""),
+    "committed when it was assigned": (
+        consumed_again, log("a"),
+        (READER, consumed("a", 0), offset_committed(1), assigned(), consumed("a", 0)), "a"),
     "given once, whenever it was committed": (
         consumed_again, log("a", "b"), (READER, offset_committed(2), consumed("a", 0), consumed("b", 1)), ""),
     "given again before it was committed": (
