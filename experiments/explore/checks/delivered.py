@@ -76,9 +76,8 @@ def consumed_again(history: History, log: Log) -> Violations:
     """Find records that a group received again after it had committed a higher offset.
 
     Records that were read and not committed may come again: that is at-least-once delivery. A record that was
-    received once must not come again, even if it was committed before the consumer reported it. An exception
-    are records that were not committed when a consumer got the partition, or sought in it: it reads them, even
-    if they are committed meanwhile.
+    received once must not come again, even if it was committed before the consumer reported it. Records that
+    were not committed when a consumer got the partition, or sought in it, may come again after a commit, too.
     """
     committed: dict[Reader, int] = {}
     received: dict[Reader, set[int]] = {}
