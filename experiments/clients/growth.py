@@ -16,6 +16,9 @@ from barnabas.experiments.explore.finding import Finding
 INTERVAL: Final = 2.0
 """Seconds between two samples."""
 
+LONG: Final = 300.0
+"""Seconds of a run from which on growth is judged: after a fault, connections may be more for minutes."""
+
 MIB: Final = 1 << 20
 
 MEMORY_SHARE: Final = 0.5

@@ -19,7 +19,7 @@ from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.during import during
-from barnabas.experiments.clients.growth import GrowthWatch
+from barnabas.experiments.clients.growth import LONG, GrowthWatch
 from barnabas.experiments.clients.keys import scattered
 from barnabas.experiments.clients.preparation import prepare
 from barnabas.experiments.clients.relevance import RequestedApi
@@ -165,7 +165,7 @@ def attempt(
     traffic = parameters(drawn, workload, topic, time.time_ns() // 1_000_000)
     task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
     with during(setup, topic, workload), contextlib.ExitStack() as stack:
-        growth = stack.enter_context(GrowthWatch()) if workload.seconds else None
+        growth = stack.enter_context(GrowthWatch()) if workload.seconds >= LONG else None
         if growth:
             watch = watch._replace(began=growth.began)
         ended = _run_programs(program, workload, task, setup.folder, watch)
