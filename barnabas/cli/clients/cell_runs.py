@@ -23,6 +23,7 @@ from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import cell_text, reasons, word_text
+from barnabas.experiments.clients.workloads import WORKLOADS
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import did_you_mean
@@ -33,12 +34,19 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 QUICK: Final = (
     "commits-during-rebalance",
     "coordinator-moves",
+    "flapping-network",
     "leader-failover-storm",
+    "offset-not-available",
+    "one-batch-refused",
+    "produce-timed-out",
     "storage-error",
     "topic-not-known-yet",
     "transaction-coordinator-moves",
 )
 """The scenarios of `--quick`, under which clients differ even in short runs."""
+
+QUICK_SPREAD: Final = 2
+"""The workloads of each of them."""
 
 UNUSUAL: Final = ("partitions-added",)
 """Scenarios that run only on request.
@@ -175,7 +183,9 @@ def _folder(out: Path) -> Folder:
 def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> TableRequest:
     texts = options.clients or (() if options.commands else DEFAULT)
     clients = named_clients([*texts, *filter(None, [options.against])], options.commands)
-    chosen = named_workloads(options.workloads or WORK)
+    short = [workload.name for workload in WORKLOADS if not workload.seconds]
+    chosen = named_workloads(options.workloads or (short if options.quick else WORK))
+    quick_spread = QUICK_SPREAD if options.quick and not options.spark.spark else None
     named = _scenarios(options) if again is None else again
     if again is None:
         _check_names([*(name for name, _ in clients), *(name for name, _ in named)])
@@ -199,7 +209,7 @@ def _asked(options: RunOptions, again: Sequence[tuple[str, Path]] | None) -> Tab
         commands,
         again=again is not None,
         drawn=not options.plain,
-        spread=options.spread,
+        spread=options.spread or quick_spread,
     )
 
 

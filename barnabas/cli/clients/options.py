@@ -88,7 +88,11 @@ class RunOptions:
     ] = None
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="One run of each cell under a few scenarios; takes minutes."),
+        typer.Option(
+            "--quick",
+            help="Two runs of each cell under a few scenarios, spread over all workloads; takes "
+            "minutes.",
+        ),
     ] = False
     spread: Annotated[
         int | None,
@@ -129,7 +133,7 @@ class RunOptions:
     @property
     def runs(self) -> int:
         """Return the number of trials of each cell."""
-        return self.trials or (1 if self.quick else 3)
+        return self.trials or (2 if self.quick else 3)
 
 
 @dataclass(frozen=True, kw_only=True)
