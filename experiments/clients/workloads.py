@@ -97,7 +97,7 @@ class Workload(NamedTuple):
 
 WORKLOADS: Final = (
     Workload("produce", "a producer sends records, with the library's defaults", embedded=True),
-    Workload("idempotent", "the same, idempotent: each record is written once", once=True),
+    Workload("idempotent", "an idempotent producer sends records: each is written once", once=True),
     Workload(
         "compressed",
         "producers send records with each compression that the library offers",
@@ -123,7 +123,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "long-transactions",
-        "the same with transactions of some seconds over three topics",
+        "a producer sends records in transactions of some seconds over three topics",
         once=True,
         runs="transact",
         records=200,
@@ -141,7 +141,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "rebalanced-copy",
-        "the same by two members, of which one leaves, and another one follows it",
+        "two members copy records in transactions; one leaves, and another one follows it",
         once=True,
         written=True,
         copies=True,
@@ -163,7 +163,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "cooperative",
-        "the same by three members with a cooperative assignor, which join one after the other",
+        "three members with a cooperative assignor read records; they join one after the other",
         written=True,
         runs="group",
         members=3,
@@ -171,7 +171,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "consumer-protocol",
-        "the same by two members of a group of the consumer rebalance protocol (KIP-848)",
+        "two members of a group of the consumer rebalance protocol (KIP-848) read records",
         written=True,
         runs="group",
         members=2,
@@ -179,7 +179,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "static",
-        "the same by two static members (KIP-345), of which one is restarted",
+        "two static members (KIP-345) read records, and one of them is restarted",
         written=True,
         runs="group",
         members=2,
@@ -188,7 +188,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "pattern",
-        "the same by two members that subscribe to a regular expression; topics come and go",
+        "two members subscribe to a regular expression; topics come and go",
         written=True,
         runs="group",
         members=2,
@@ -199,7 +199,7 @@ WORKLOADS: Final = (
     ),
     Workload(
         "rack",
-        "the same by two members that fetch from followers in their racks (KIP-392)",
+        "two members fetch records from followers in their racks (KIP-392)",
         written=True,
         runs="group",
         members=2,
@@ -228,7 +228,7 @@ WORKLOADS: Final = (
     Workload("admin", "an administrator makes, changes and deletes topics"),
     Workload(
         "admin-beside-traffic",
-        "the same while a producer sends records",
+        "an administrator makes, changes and deletes topics while a producer sends records",
         runs="produce",
         records=200,
         beside="admin",
