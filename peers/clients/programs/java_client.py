@@ -30,8 +30,6 @@ _FATAL = _errors(
 )
 """After which a producer is to be closed, as the documents of KafkaProducer have it."""
 
-_COMMITTED = kafka("clients.consumer.OffsetAndMetadata")
-
 _UNCOMMITTED = _errors(
     "common.errors.RetriableException",
     "common.errors.RebalanceInProgressException",
@@ -162,7 +160,7 @@ def _producer_record(record: PlannedRecord) -> Any:
 def _offsets_and_metadata(offsets: Offsets) -> Any:
     committed = java("util.HashMap")()
     for partition, end in offsets.items():
-        committed.put(_PLACE(*partition), _COMMITTED(end))
+        committed.put(_PLACE(*partition), kafka("clients.consumer.OffsetAndMetadata")(end))
     return committed
 
 

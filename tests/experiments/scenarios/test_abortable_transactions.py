@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.experiments.clients import trial
+from barnabas.experiments.clients import preparation
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.java_client import ScenarioClient
@@ -36,7 +36,7 @@ MAPPING = "INVALID_PRODUCER_ID_MAPPING"
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give brokers more time to make the topics of a trial."""
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(preparation, "SOON", 60.0)
 
 
 def group_metadata(bootstrap: str, group: str) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.experiments.clients import trial, workloads
+from barnabas.experiments.clients import preparation, workloads
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.expectations import of_api
@@ -171,7 +171,7 @@ def test_a_share_consumer_stays_when_coordinators_fail(cluster: ApacheCluster) -
 def test_java_shares_when_coordinators_fail(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", SOON)
+    monkeypatch.setattr(preparation, "SOON", SOON)
     ended = run_workload(
         "java", "share-group", "share-coordinator-fails", cluster.bootstrap, tmp_path
     )
@@ -187,7 +187,7 @@ def test_java_shares_when_coordinators_fail(
 def test_kafka_streams_stays_when_coordinators_fail(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", SOON)
+    monkeypatch.setattr(preparation, "SOON", SOON)
     ended = copy_records("kafka-streams", "streams-coordinator-fails", cluster.bootstrap, tmp_path)
     assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
     beats = captured(tmp_path, "StreamsGroupHeartbeat")
@@ -215,7 +215,7 @@ def test_kafka_streams_stays_when_coordinators_fail(
 def test_kafka_streams_gets_no_tasks_when_the_response_with_them_is_lost(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", SOON)
+    monkeypatch.setattr(preparation, "SOON", SOON)
     monkeypatch.setattr(workloads, "PATIENCE", 20.0)
     ended = copy_records("kafka-streams", "streams-tasks-reply-lost", cluster.bootstrap, tmp_path)
     assert ended.raised == "GaveUpError: 40 records were not delivered"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.experiments.clients import trial
+from barnabas.experiments.clients import preparation
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.expectations import of_api
 from tests.experiments.scenarios.kafka import through
@@ -50,7 +50,7 @@ def test_librdkafka_opens_a_session_when_there_is_room(cluster: ApacheCluster) -
 def test_java_opens_a_session_when_there_is_room(
     cluster: ApacheCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", SOON)
+    monkeypatch.setattr(preparation, "SOON", SOON)
     ended = run_workload("java", "share-group", "share-session-limit", cluster.bootstrap, tmp_path)
     assert (ended.raised, ended.findings, ended.broken) == ("", (), ())
     opens_a_session_again(captured(tmp_path, "ShareFetch"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients import trial
+from barnabas.experiments.clients import preparation
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import fired, through
 from tests.experiments.scenarios.trials import SOON, captured, copy_records
@@ -25,7 +25,7 @@ BEATS = "StreamsGroupHeartbeat"
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give brokers more time to make the topics of a trial."""
-    monkeypatch.setattr(trial, "SOON", SOON)
+    monkeypatch.setattr(preparation, "SOON", SOON)
 
 
 def test_kafka_streams_shuts_down_where_its_topology_is_refused(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.experiments.clients import trial, trial_setup
+from barnabas.experiments.clients import preparation, trial, trial_setup
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients import registry
@@ -31,7 +31,7 @@ def test_it_joins_again_and_each_record_is_copied_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trial, "SOON", 60.0)
+    monkeypatch.setattr(preparation, "SOON", 60.0)
     program = registry.find(f"kafka-streams@{VERSION}").prepare()
     work = find("read-process-write")._replace(records=40)
     place = trial_setup.TrialSetup(cluster.bootstrap, tmp_path / "trial")
