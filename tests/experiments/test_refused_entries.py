@@ -20,6 +20,7 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.experiments.clients import trial, trial_setup, workloads
+from barnabas.experiments.clients.draws import plain
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients import registry
@@ -110,7 +111,10 @@ def test_what_brokers_hold_is_what_clients_were_told(
 ) -> None:
     planned = loads(text)
     program = registry.find(client).prepare()
-    setup = trial_setup.TrialSetup(cluster.bootstrap, tmp_path)
+    drawn = plain(workloads.find(workload))
+    if workload == "burst":  # sends that all wait for the producer id are one batch a partition
+        drawn = drawn.model_copy(update={"pause": 0.05})
+    setup = trial_setup.TrialSetup(cluster.bootstrap, tmp_path, drawn=drawn)
     result = trial.trial(program, workloads.find(workload), planned, setup, threading.Event())
     assert (result.raised, result.findings, result.unfinished) == ("", (), "")
     capture = tmp_path / trial.CAPTURE
