@@ -43,6 +43,7 @@ def test_a_row_has_both_verdicts() -> None:
     }
     row = score(PAIR, cells).row
     assert row == (
-        "| one#1 | one 1 → 2 | `produce`, `slow-broker` | unexpected, unstable: fails 2 of 3 | as expected | yes |"
+        "| one#1 | one 1 → 2 | `produce`, `slow-broker` "
+        "| unexpected, unstable: fails 2 of 3 | as expected | yes |"
     )
     assert row.count("|") == HEADER[0].count("|")
