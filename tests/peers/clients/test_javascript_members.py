@@ -71,7 +71,11 @@ def events(tmp_path: Path, *members: dict[str, Any]) -> tuple[list[dict[str, Any
     plan = {"records": 16, "partitions": 1, "pause": 0, "settings": {}, "rounds": []}
     work = {**plan, "patience": 60, "stay": 0, "topics": ["a", "b"], "members": members}
     task = {"number": 1, "run": "group", "bootstrap": "b", "topic": "t", "work": work}
-    program = ["node", str(SOURCES / "lines.cjs"), os.path.relpath(tmp_path.resolve(), SOURCES.resolve())]
+    program = [
+        "node",
+        str(SOURCES / "lines.cjs"),
+        os.path.relpath(tmp_path.resolve(), SOURCES.resolve()),
+    ]
     ended = subprocess.run(
         program, input=json.dumps(task), capture_output=True, text=True, check=True, timeout=60
     )
