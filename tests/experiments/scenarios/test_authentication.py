@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.bench import with_sasl
 from tests.experiments.scenarios.java_errors import ErrorClient
@@ -39,16 +38,6 @@ REFUSED = expect.rules(
         "the credentials are not known": "SaslAuthenticate SASL_AUTHENTICATION_FAILED",
     }
 )
-
-
-@pytest.fixture(scope="module")
-def java_errors() -> Iterator[ErrorClient]:
-    """Return a Java client that continues after exceptions."""
-    try:
-        with ErrorClient() as running:
-            yield running
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 def test_librdkafka_connects_again_and_no_call_fails(cluster: ApacheCluster) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaError
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.java_client import ScenarioClient
@@ -42,16 +42,6 @@ READ = {"the topic may not be read": f"Fetch {TOPIC}"}
 
 OFTEN = {"topic.metadata.refresh.interval.ms": 100}
 VALUES = numbers(20)
-
-
-@pytest.fixture(scope="module")
-def java_errors() -> Iterator[ErrorClient]:
-    """Return a Java client that continues after exceptions."""
-    try:
-        with ErrorClient() as running:
-            yield running
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 def send_persistently(bootstrap: str, topic: str, values: Sequence[bytes]) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.harness import Harness
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.java_errors import ErrorClient
 from tests.experiments.scenarios.kafka import (
@@ -32,16 +32,6 @@ SCENARIO = "log-truncated"
 VALUES = numbers(60)
 END = 10
 """The reported end of the old epoch."""
-
-
-@pytest.fixture(scope="module")
-def java_errors() -> Iterator[ErrorClient]:
-    """A Java client that goes on after exceptions."""
-    try:
-        with ErrorClient() as running:
-            yield running
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 def committed_topic(cluster: ApacheCluster, name: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.java_errors import ErrorClient
 from tests.experiments.scenarios.kafka import (
@@ -41,16 +41,6 @@ EXCEPTIONS = (
     "RecordBatchTooLargeException",
     "UnsupportedForMessageFormatException",
 )
-
-
-@pytest.fixture(scope="module")
-def java_errors() -> Iterator[ErrorClient]:
-    """Return a Java client that continues after exceptions."""
-    try:
-        with ErrorClient() as running:
-            yield running
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 @pytest.mark.parametrize("idempotence", ["true", "false"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from confluent_kafka import DeserializingConsumer
 from confluent_kafka.error import ValueDeserializationError
 from confluent_kafka.serialization import SerializationContext, SerializationError
 
-from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios import expectations as expect
 from tests.experiments.scenarios.java_errors import ErrorClient
 from tests.experiments.scenarios.kafka import (
@@ -32,16 +30,6 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 
 VALUES = numbers(40)
 CHANGED = "a batch is corrupted on its way"
-
-
-@pytest.fixture(scope="module")
-def java_errors() -> Iterator[ErrorClient]:
-    """Return a Java client that continues after exceptions."""
-    try:
-        with ErrorClient() as running:
-            yield running
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
 
 
 CORRUPT = expect.rules(
