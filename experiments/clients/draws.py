@@ -6,7 +6,7 @@ with a key. `traffic.py` makes the records of a draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Any, Final, Literal
@@ -37,8 +37,8 @@ class Draw(Settings):
 
     history: the topics are new; or had records before, which are deleted or were committed by the group.
     moved: whether partitions had another leader before.
-    members to partial: see `members.py`. session_ms, poll_records, fetch_min, fetch_bytes: settings of
-    consumers.
+    members, leaves, delay, stall, pauses, rewinds, partial: number and work of a group's members, as
+    `members.py` gives it to programs. session_ms, poll_records, fetch_min, fetch_bytes: their settings.
     """
 
     seed: int = 0
@@ -81,24 +81,31 @@ class Draw(Settings):
     @property
     def settings(self) -> dict[str, str | int]:
         """Return the library's settings by Kafka's names."""
-        by_name = {
-            "compression.type": self.compression,
-            "max.in.flight.requests.per.connection": self.max_in_flight,
-            "linger.ms": self.linger_ms,
-            "batch.size": self.batch_size,
-        }
-        return {name: value for name, value in by_name.items() if value is not None}
+        return self._given(
+            {
+                "compression.type": "compression",
+                "max.in.flight.requests.per.connection": "max_in_flight",
+                "linger.ms": "linger_ms",
+                "batch.size": "batch_size",
+            }
+        )
 
     @property
     def consumer_settings(self) -> dict[str, int]:
         """Return the settings of consumers by Kafka's names."""
-        by_name = {
-            "session.timeout.ms": self.session_ms,
-            "max.poll.records": self.poll_records,
-            "fetch.min.bytes": self.fetch_min,
-            "max.partition.fetch.bytes": self.fetch_bytes,
-        }
-        return {name: value for name, value in by_name.items() if value is not None}
+        return self._given(
+            {
+                "session.timeout.ms": "session_ms",
+                "max.poll.records": "poll_records",
+                "fetch.min.bytes": "fetch_min",
+                "max.partition.fetch.bytes": "fetch_bytes",
+            }
+        )
+
+    def _given(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Return the settings whose field has a value. fields: the field by Kafka's name."""
+        values = {name: getattr(self, field) for name, field in fields.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 TEXTS: Final[dict[str, str]] = {

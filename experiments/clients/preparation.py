@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.leaders import move_leaders
@@ -12,7 +12,7 @@ from barnabas.experiments.clients.traffic import topics_of
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import COME_AND_GO, Workload
 from barnabas.experiments.explore.history import Acknowledged, Event, Sent, TopicPartition
-from barnabas.experiments.explore.read_log import read_log
+from barnabas.experiments.explore.read_log import id_of, read_log
 
 SOON: Final = 20.0
 """Seconds that brokers may take without a fault."""
@@ -97,17 +97,12 @@ def produce(setup: TrialSetup, records: Sequence[Record]) -> None:
         raise OSError(f"the brokers took no records for {records[0][0]}")
 
 
-def _value(message: Any) -> str:
-    return (message.value() or b"").decode()
-
-
 class _Preparation:
     """The preparation of the topics of a trial: setup, first topic and workload."""
 
     def __init__(self, setup: TrialSetup, topic: str, workload: Workload) -> None:
         self._settings = {**setup.librdkafka, "client.id": NAME}
-        self._setup, self._creates = setup, setup.makes
-        self._workload, self._topic = workload, topic
+        self._setup, self._workload, self._topic = setup, workload, topic
         self._drawn = setup.traffic(workload)
         self._topics = topics_of(self._drawn, topic)
         self._starts: dict[TopicPartition, int] = {}
@@ -132,7 +127,7 @@ class _Preparation:
         admin, workload = AdminClient(self._settings), self._workload
         topics = [*self._topics, *([f"{self._topic}-out"] if workload.copies else [])]
         partitions, config = self._drawn.partitions, COMPACTED if workload.compacted else {}
-        if self._creates:
+        if self._setup.makes:
             new_topics = [
                 NewTopic(name, partitions, workload.replicas, config=config) for name in topics
             ]
@@ -223,6 +218,20 @@ class _Preparation:
 
     def _await_compaction(self) -> None:
         """Wait until values with a tombstone are gone, and end the compaction: logs must stay as they are."""
+        until = time.monotonic() + SOON
+        while time.monotonic() < until:
+            log = read_log(self._setup.bootstrap, self._topics, {}, id_of("value"), settle=0)
+            if not any(f"-{DELETED}-" in record.id for record in log.records):
+                break
+            time.sleep(SEGMENT)
+        self._set_config("TOPIC", self._topics, "cleanup.policy", "delete")
+
+    def _read_share_group_from_the_beginning(self) -> None:
+        """Let a share group begin with the oldest records, which is a setting of the group (KIP-932)."""
+        self._set_config("GROUP", [self.group], "share.auto.offset.reset", "earliest")
+
+    def _set_config(self, kind: str, names: Sequence[str], setting: str, value: str) -> None:
+        """Change a setting of resources. kind: of confluent-kafka's ResourceType."""
         from confluent_kafka.admin import (
             AdminClient,
             AlterConfigOpType,
@@ -231,36 +240,10 @@ class _Preparation:
             ResourceType,
         )
 
-        until = time.monotonic() + SOON
-        while time.monotonic() < until:
-            log = read_log(self._setup.bootstrap, self._topics, {}, _value, settle=0)
-            if not any(f"-{DELETED}-" in record.id for record in log.records):
-                break
-            time.sleep(SEGMENT)
-        retains = ConfigEntry(
-            "cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET
-        )
+        entry = ConfigEntry(setting, value, incremental_operation=AlterConfigOpType.SET)
         resources = [
-            ConfigResource(ResourceType.TOPIC, name, incremental_configs=[retains])
-            for name in self._topics
+            ConfigResource(ResourceType[kind], name, incremental_configs=[entry]) for name in names
         ]
         admin = AdminClient(self._settings)
         for change in admin.incremental_alter_configs(resources).values():
             change.result(SOON)
-
-    def _read_share_group_from_the_beginning(self) -> None:
-        """Let a share group begin with the oldest records, which is a setting of the group (KIP-932)."""
-        from confluent_kafka.admin import (
-            AdminClient,
-            AlterConfigOpType,
-            ConfigEntry,
-            ConfigResource,
-            ResourceType,
-        )
-
-        oldest = ConfigEntry(
-            "share.auto.offset.reset", "earliest", incremental_operation=AlterConfigOpType.SET
-        )
-        resource = ConfigResource(ResourceType.GROUP, self.group, incremental_configs=[oldest])
-        admin = AdminClient(self._settings)
-        admin.incremental_alter_configs([resource])[resource].result(SOON)

@@ -185,7 +185,7 @@ def attempt(
     findings = (
         *check(reported, log),
         *scattered(traffic["rounds"], topic, log),
-        *uncommitted(reported, {"bootstrap.servers": setup.bootstrap, **setup.settings}),
+        *uncommitted(reported, setup.librdkafka),
         *(growth.findings if growth else ()),
     )
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))

@@ -90,7 +90,7 @@ class RunOptions:
         bool,
         typer.Option(
             "--quick",
-            help="Two runs of each cell under a few scenarios, spread over all workloads; takes "
+            help="Two runs of each cell under a few scenarios, spread over all short workloads; takes "
             "minutes.",
         ),
     ] = False

@@ -107,11 +107,14 @@ class _Producer(library.ProducerWithFutures):
         for records in sends:  # in the loop: a call for each would take longer than a burst
             for record in records:
                 self.work.sent(record.id, record.topic, transaction, self.name)
-                optional = library.named_timestamp(record.optional)
-                send = self._producer.send
-                future = await send(record.topic, record.value, record.key, **optional)
-                self._sent.append((record, future))
+                self._sent.append((record, await self._send(record)))
             await asyncio.sleep(self.work.pause)
+
+    async def _send(self, record: PlannedRecord) -> Any:
+        optional = library.named_timestamp(record.optional)
+        return await self._producer.send(record.topic, record.value, record.key, **optional)
+
+    future = _blocking(_send)
 
     def written(self, record: PlannedRecord, future: Any, timeout: float) -> tuple[int, int]:
         if not future.done():
@@ -131,9 +134,6 @@ class _Producer(library.ProducerWithFutures):
 
     def close_with_records(self) -> None:
         self.close()
-
-    def future(self, record: PlannedRecord) -> Any:
-        raise NotImplementedError  # `send_all` has all records at once
 
     def begin(self) -> None:
         super().begin()

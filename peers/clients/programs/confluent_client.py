@@ -73,7 +73,7 @@ class _Producer(library.Producer):
                 at = message.partition(), message.offset()
                 self.work.acknowledged(record.id, record.topic, *at)
                 return
-            self.work.failed(record.id, record.topic, error)
+            self.work.record_error(record.id, record.topic, error)
             if error.code() != KafkaError._PURGE_QUEUE:
                 self._failed.append(error)
 

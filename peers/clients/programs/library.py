@@ -173,7 +173,7 @@ class ProducerWithFutures(Producer):
             except GaveUpError as problem:
                 late = late or problem
             except self.failures as problem:
-                self.work.failed(record.id, record.topic, problem)
+                self.work.record_error(record.id, record.topic, problem)
                 failed = failed or problem
             else:
                 self.work.acknowledged(record.id, record.topic, *at)

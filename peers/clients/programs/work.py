@@ -183,7 +183,7 @@ class Work:
         at = None if offset is None or offset < 0 else offset
         self.report("acknowledged", id=record, topic=topic, partition=partition, offset=at)
 
-    def failed(self, record: str, topic: str, problem: object) -> None:
+    def record_error(self, record: str, topic: str, problem: object) -> None:
         """Report an error of a record; whether it is written is unknown."""
         self.report("error", id=record, topic=topic, message=str(problem)[:200])
 
