@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
-from barnabas.experiments.clients.verdict import Word
-from barnabas.experiments.clients.wording import UNJUDGED, cell_text, reasons
+from barnabas.experiments.clients.wording import UNJUDGED, cell_text, label, reasons
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
@@ -99,9 +98,13 @@ def _settings(control: Cell | None) -> str:
     return control.trials[0].settings if control is not None and control.trials else ""
 
 
-def counts(cells: Iterable[Cell]) -> Counter[Word]:
-    """Count cells by verdict, except those without faults."""
-    return Counter(cell.verdict.word for cell in cells if cell.scenario != CONTROL)
+def counts(cells: Collection[Cell]) -> Counter[str]:
+    """Count cells by the table's word for their worst observation.
+
+    Cells without faults count only if there are no others.
+    """
+    faulty = [cell for cell in cells if cell.scenario != CONTROL]
+    return Counter(label(cell.verdict) for cell in faulty or cells)
 
 
 def findings(cells: Iterable[Cell]) -> list[Cell]:

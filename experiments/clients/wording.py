@@ -17,6 +17,9 @@ UNJUDGED: Final = ("not met", "not run")
 UNEXPECTED: Final = "unexpected"
 """The text of a cell in which a client broke a promise."""
 
+EXPECTED_FAILURE: Final = "expected failure"
+"""The text of a cell in which the application got an error that it must get."""
+
 UNSTABLE: Final = "unstable"
 """The mark of a cell whose runs differ."""
 
@@ -87,16 +90,22 @@ def is_unstable(verdict: Verdict) -> bool:
 
 
 def _observation_text(observation: Observation, verdict: Verdict) -> str:
-    word, promised = observation.word, observation.promised
-    text = word_text(word)
-    expected_failure = word == "fails" and not promised
-    if expected_failure:
-        text = "expected failure"
+    text = word = label(observation)
     if observation.times != verdict.of:
-        text += f" {observation.times} of {verdict.of}"
-    if word == "slow":
+        text = f"{word} {observation.times} of {verdict.of}"
+    if observation.word == "slow":
         text += f" (+{verdict.slower_ms / 1000:.1f} s{', busy machine' if verdict.busy else ''})"
-    return text if promised or expected_failure else f"{text} (not promised)"
+    return text if observation.promised or word == EXPECTED_FAILURE else f"{text} (not promised)"
+
+
+def label(observation: Observation) -> str:
+    """Return the table's word for an observation.
+
+    >>> label(Observation(word="fails", promised=False)), label(Observation(word="lost"))
+    ('expected failure', 'lost')
+    """
+    expected = observation.word == "fails" and not observation.promised
+    return EXPECTED_FAILURE if expected else word_text(observation.word)
 
 
 def reasons(verdict: Verdict) -> list[str]:

@@ -22,7 +22,7 @@ from barnabas.experiments.clients.cut_scenarios import CUT
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
-from barnabas.experiments.clients.wording import cell_text, reasons, word_text
+from barnabas.experiments.clients.wording import cell_text, reasons
 from barnabas.experiments.clients.workloads import WORKLOADS
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
@@ -280,8 +280,7 @@ def summary(cells: Sequence[Cell], out: Path) -> Iterator[str]:
     for cell in findings(cells):
         if cell.scenario == CONTROL:
             yield f"{cell.name}: {cell_text(cell)}: {'; '.join(reasons(cell.verdict))}"
-    words = counts(cells) or Counter(cell.verdict.word for cell in cells)
-    totals = ", ".join(f"{count} {word_text(word)}" for word, count in words.most_common())
+    totals = ", ".join(f"{count} {word}" for word, count in counts(cells).most_common())
     yield f"{totals}; `barnabas clients show CELL --out {out}` shows one cell"
     unrun = (cell.verdict.why for cell in cells if cell.verdict.word == "not run")
     for reason in dict.fromkeys(unrun):

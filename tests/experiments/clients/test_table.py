@@ -75,7 +75,12 @@ def test_who_could_not_do_anything_is_a_sentence_and_no_column() -> None:
 
 
 def test_what_is_counted_and_what_is_found() -> None:
-    assert counts(CELLS) == {"fine": 1, "lost": 1, "not met": 1}
+    assert counts(CELLS) == {"as expected": 1, "lost": 1, "rule never matched": 1}
+    assert counts(CELLS[:1]) == {"as expected": 1}
+    assert counts([cell(word="fails"), cell(word="fails", promised=False)]) == {
+        "fails": 1,
+        "expected failure": 1,
+    }
     assert findings(CELLS) == [CELLS[2]]
     assert findings([cell(word="duplicates", promised=False), cell(word="not run")]) == []
     control = cell("one@1", "none", word="lost", why="without any fault: 1 missing")
