@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import wait
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.draws import Draw
@@ -49,10 +50,12 @@ class Prepared(NamedTuple):
     """Topics that are ready for a client.
 
     events: the history of records that the client is to read. starts: the offsets at which they begin.
+    topics: all of them.
     """
 
     events: list[Event]
     starts: dict[TopicPartition, int]
+    topics: Sequence[str]
 
     @property
     def lines(self) -> bytes:
@@ -73,6 +76,18 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> Prepared:
         if setup.makes and isinstance(problem, TimeoutError):
             reason += "; in place of `barnabas peers start embedded`, use --broker embedded"
         raise OSError(f"{setup.bootstrap} has not made {topic}: {reason}") from None
+
+
+def delete_topics(setup: TrialSetup, topics: Collection[str]) -> None:
+    """Delete topics of a trial, so that later ones do not get their metadata. Missing ones are ignored.
+
+    Brokers for which barnabas does not create topics (0.10.0 and older) can't delete them either.
+    """
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient(setup.librdkafka)  # it ends without a reference, and with it the request
+    if setup.makes and topics:
+        wait(admin.delete_topics([*topics]).values(), SOON)
 
 
 def late_topic(topic: str) -> str:
@@ -105,6 +120,7 @@ class _Preparation:
         self._setup, self._workload, self._topic = setup, workload, topic
         self._drawn = setup.traffic(workload)
         self._topics = topics_of(self._drawn, topic)
+        self._created = [*self._topics, *([f"{topic}-out"] if workload.copies else [])]
         self._starts: dict[TopicPartition, int] = {}
 
     @property
@@ -119,14 +135,15 @@ class _Preparation:
             self._write_earlier_records()
         if self._workload.share:
             self._read_share_group_from_the_beginning()
-        return Prepared(self._write_records() if self._workload.written else [], self._starts)
+        records = self._write_records() if self._workload.written else []
+        return Prepared(records, self._starts, self._created)
 
     def _create_topics(self) -> None:
         from confluent_kafka.admin import AdminClient, NewTopic
 
         admin, workload = AdminClient(self._settings), self._workload
-        topics = [*self._topics, *([f"{self._topic}-out"] if workload.copies else [])]
-        partitions, config = self._drawn.partitions, COMPACTED if workload.compacted else {}
+        topics, partitions = self._created, self._drawn.partitions
+        config = COMPACTED if workload.compacted else {}
         if self._setup.makes:
             new_topics = [
                 NewTopic(name, partitions, workload.replicas, config=config) for name in topics

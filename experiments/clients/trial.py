@@ -21,7 +21,7 @@ from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.during import during
 from barnabas.experiments.clients.growth import LONG, GrowthWatch
 from barnabas.experiments.clients.keys import scattered
-from barnabas.experiments.clients.preparation import prepare
+from barnabas.experiments.clients.preparation import delete_topics, prepare
 from barnabas.experiments.clients.relevance import RequestedApi
 from barnabas.experiments.clients.runs import RunResult, Watch, run
 from barnabas.experiments.clients.settings import settings_of
@@ -188,6 +188,8 @@ def attempt(
         *uncommitted(reported, setup.librdkafka),
         *(growth.findings if growth else ()),
     )
+    written = {name for name in reported.topics if name.startswith(topic)}
+    delete_topics(setup, written.union(prepared.topics))
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.draws import plain
-from barnabas.experiments.clients.preparation import prepare
+from barnabas.experiments.clients.preparation import delete_topics, prepare
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import Workload, find
 from barnabas.experiments.explore.history import Acknowledged, Sent
@@ -68,6 +68,21 @@ def test_committed_records_stay_and_the_group_begins_after_them(
     committed = consumer.committed([TopicPartition("committed", n) for n in range(2)], 20)
     consumer.close()
     assert {(each.topic, each.partition): each.offset for each in committed} == prepared.starts
+
+
+def test_deleted_topics_are_gone_and_others_stay(cluster: ApacheCluster, tmp_path: Path) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    group = find("group")
+    place = setup(cluster, group, tmp_path, topics=2)
+    prepared = prepare(place, "over", group)
+    prepare(place, "next", group)
+    delete_topics(place, [*prepared.topics, "never-created"])
+    topics = AdminClient({"bootstrap.servers": cluster.bootstrap}).list_topics(timeout=20).topics
+    assert {name for name in topics if name.startswith(("over", "next"))} == {
+        "next",
+        "next-topic-2",
+    }
 
 
 def test_moved_partitions_have_leader_epochs_above_0(
