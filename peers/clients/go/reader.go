@@ -244,6 +244,9 @@ func isClosed(departed <-chan struct{}) bool {
 }
 
 func (p *pendingRecords) undelivered() error {
+	if reported := p.w.pollError.Load(); reported != nil {
+		return *reported
+	}
 	return gaveUpError{fmt.Sprintf("%d records were not delivered", len(p.ids))}
 }
 

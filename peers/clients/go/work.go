@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,7 +36,8 @@ type work struct {
 	ending          ending
 	members         []member
 	patience, pause time.Duration
-	leaves          time.Time // until then members stay in their group
+	leaves          time.Time             // until then members stay in their group
+	pollError       atomic.Pointer[error] // the last one, after which the client continues
 	reporting       sync.Mutex
 	answers         *os.File
 }

@@ -224,6 +224,10 @@ class _Consumer(library.Consumer):
 
 
 def _records(messages: list[Any]) -> list[Record]:
+    """Return the records of messages. Raises KafkaException if one is a fatal error."""
+    for message in messages:
+        if message.error() and message.error().code() == KafkaError._FATAL:
+            raise KafkaException(message.error())
     return [
         Record(
             message.topic(),

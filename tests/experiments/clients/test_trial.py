@@ -13,7 +13,9 @@ from barnabas.experiments.clients.preparation import prepare
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.python import program
 from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario.file import loads
 
 
 @pytest.mark.parametrize("makes", [True, False])
@@ -43,6 +45,25 @@ def test_a_history_that_can_t_be_read_is_the_client_s_fault(tmp_path: Path) -> N
         found.raised == "history:1: 'a' is acknowledged, but no earlier line says that it was sent"
     )
     assert (found.code, found.findings) == (0, ())
+
+
+REFUSED = loads("""
+version: 1
+rules:
+  - name: heartbeats are not supported
+    match: {api: ConsumerGroupHeartbeat, direction: request}
+    where: "member_epoch > `0`"
+    do: {respond: {error: UNSUPPORTED_VERSION}}
+""")
+
+
+def test_a_fatal_error_of_a_consumer_is_reported(tmp_path: Path) -> None:
+    confluent = program(Path(sys.executable), "confluent")
+    with EmbeddedCluster(1) as cluster:
+        setup = TrialSetup(cluster.bootstrap, tmp_path / "0", makes=False)
+        workload = find("consumer-protocol")
+        ended = trial.trial(confluent, workload, REFUSED, setup, threading.Event())
+    assert ended.raised.startswith("cimpl.KafkaException: KafkaError{code=_FATAL")
 
 
 def test_brokers_that_make_no_topics_are_told_with_what_to_do(

@@ -87,6 +87,11 @@ func (c *consumer) seek() {
 // Return the next two records of all topics. Every third one has no value.
 func (c *consumer) poll() ([]record, error) {
 	records := []record{}
+	if c.r.name == "expelled" {
+		problem := errors.New("expelled")
+		c.w.pollError.Store(&problem)
+		return records, nil
+	}
 	for number, id := range c.w.ids {
 		topic, offset := c.w.topics[number%len(c.w.topics)], int64(number/len(c.w.topics))
 		if offset < c.position[topic] || len(records) == 2 {
@@ -226,6 +231,13 @@ def test_a_later_member_waits_for_records(program: Path) -> None:
 def test_records_that_are_pending_when_all_have_left_are_an_error(program: Path) -> None:
     _, raised = events(program, {"name": "reader", "leaves": 6})
     assert (raised["class"], raised["message"]) == ("GaveUpError", "10 records were not delivered")
+
+
+def test_the_last_error_of_a_poll_counts_if_records_are_not_delivered(program: Path) -> None:
+    _, raised = events(program, {"name": "expelled"}, patience=0.2)
+    assert raised["message"] == "expelled"
+    _, raised = events(program, {"name": "expelled"}, {"name": "reader"})
+    assert raised is None
 
 
 def test_the_error_of_a_member_ends_the_others(program: Path) -> None:

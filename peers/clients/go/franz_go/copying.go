@@ -24,7 +24,7 @@ type copying struct {
 	session *kgo.GroupTransactSession
 }
 
-func (c copying) poll() ([]record, error) { return polled(poll(c.session, atOnce)), nil }
+func (c copying) poll() ([]record, error) { return polled(c.w.poll(c.session, atOnce)), nil }
 
 func (c copying) close() { c.session.Close() }
 

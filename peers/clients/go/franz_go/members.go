@@ -65,7 +65,7 @@ type groupClient struct {
 	most   int
 }
 
-func (g groupClient) poll() ([]record, error) { return polled(poll(g.client, g.most)), nil }
+func (g groupClient) poll() ([]record, error) { return polled(g.w.poll(g.client, g.most)), nil }
 
 func (g groupClient) commit(last []record) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), g.w.patience)

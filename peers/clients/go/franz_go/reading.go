@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -25,7 +26,7 @@ func readPartitions(w *work) error {
 	}
 	defer client.Close()
 	pending := w.pendingRecords(false)
-	return r.pollAll(pending, func() ([]record, error) { return polled(poll(client, atOnce)), nil }, pending.received)
+	return r.pollAll(pending, func() ([]record, error) { return polled(w.poll(client, atOnce)), nil }, pending.received)
 }
 
 // Return the options of a member of the work's group.
@@ -56,10 +57,17 @@ type poller interface {
 	PollRecords(context.Context, int) kgo.Fetches
 }
 
-func poll(from poller, most int) []*kgo.Record {
+// Poll once. The last error counts only if records remain undelivered, because the client continues after errors.
+func (w *work) poll(from poller, most int) []*kgo.Record {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	return from.PollRecords(ctx, most).Records()
+	fetches := from.PollRecords(ctx, most)
+	for _, e := range fetches.Errors() {
+		if !errors.Is(e.Err, ctx.Err()) {
+			w.pollError.Store(&e.Err)
+		}
+	}
+	return fetches.Records()
 }
 
 func polled(from []*kgo.Record) []record {

@@ -34,7 +34,7 @@ func readShared(w *work) error {
 	defer client.Close()
 	pending, received := w.pendingRecords(true), []*kgo.Record{}
 	return r.pollAll(pending, func() ([]record, error) {
-		received = poll(client, atOnce)
+		received = w.poll(client, atOnce)
 		return polled(received), nil
 	}, func(records []record) error {
 		if len(records) == 0 {
