@@ -16,8 +16,13 @@ SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "group.initial.rebalance.delay.ms": "100",
     "log.cleaner.backoff.ms": "200",
+    "broker.session.timeout.ms": "60000",
 }
-"""Further settings of brokers: long default times are no fault of clients, and compaction is soon."""
+"""Further settings of brokers: long default times are no fault of clients, and compaction is soon.
+
+A broker that misses heartbeats on a busy machine stays in the metadata: kafka-go does not retry requests to
+one that is not (Broker Not Available).
+"""
 
 RACKS: Final = {
     "broker.rack": "rack-{id}",

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from barnabas.experiments.clients import broker_versions, brokers, preparation, trial
+from barnabas.experiments.clients import brokers, preparation, trial
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.workloads import WORKLOADS
@@ -30,10 +30,6 @@ LATE: Final = loads("""
 version: 1
 rules: [{name: late, match: {api: [Produce, Fetch], direction: response}, do: {delay: 50ms}}]
 """)
-UNHURRIED: Final = {"broker.session.timeout.ms": "60000"}
-"""A broker that misses heartbeats on a busy machine stays in the metadata: kafka-go does not retry requests
-to one that is not (Broker Not Available)."""
-
 SHORT: Final = [
     each
     for each in WORKLOADS
@@ -73,7 +69,6 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
 ) -> None:
     monkeypatch.setattr(trial, "STAY", 1.0)  # nothing happens to a group that stays
     monkeypatch.setattr(preparation, "SOON", 60.0)
-    monkeypatch.setattr(broker_versions, "SETTINGS", broker_versions.SETTINGS | UNHURRIED)
     here = Path(sys.executable)
     clients: list[tuple[str, Callable[[], Program]]] = [
         ("kafka-python@here", partial(program, here, "kafka_python")),
