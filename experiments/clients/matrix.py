@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -208,12 +209,15 @@ class Matrix:
         for (_, workload), (_, control) in self._controls.items():
             requested[workload].update(api for each in control for api in each.asked)
         chosen = spread(self.request.scenarios, requested, most)
-        return [
+        tasks: list[Callable[[], StepResult]] = [
             partial(self._faulty, row, named, control)
             for named in self.request.scenarios
             for row, control in self._controls.values()
             if row.workload.name in chosen[named[0]]
         ]
+        # mixed: cells of one scenario wait at the same time, and those of one workload compute
+        random.Random(0).shuffle(tasks)  # noqa: S311 (no secret)
+        return tasks
 
     def _faulty(self, row: Row, named: Named, control: tuple[Trial, ...]) -> StepResult:
         if self.stop.is_set():
