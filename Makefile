@@ -118,7 +118,7 @@ rediscover-behaviour: $(VENV)/.stamp-test
 
 # exit code 1: a cell is unexpected, which is a result. Interrupted, it continues with the cells of build/clients
 clients-table: $(VENV)/.stamp-test
-	@$(BIN)/barnabas clients run --workload all --spread 3 --out build/clients $(ARGS) || [ $$? -eq 1 ]
+	@$(BIN)/barnabas clients run --workload all --spread 2 --jobs 12 --out build/clients $(ARGS) || [ $$? -eq 1 ]
 	@$(BIN)/barnabas clients report --out build/clients --format public > build/clients.md
 	@mv build/clients.md docs/clients.md
 
