@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from barnabas.captures.kafka.errors import error_codes
 from barnabas.proxy.effects import Amend, Answer, Become, Effects, HangUp
 from barnabas.proxy.error_responses.error_response import error_response
 from barnabas.proxy.error_responses.identities import Identity
@@ -85,7 +86,8 @@ def refuse_divided(
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
         if after:
-            return answer_later(message, lambda _: body, description, len(body))
+            change = partial(unless_refused, key, version, lambda _: body)
+            return answer_later(message, change, description, len(body))
         return (Answer(body),)
     merges, rest = [split.merge(code, whole=whole or split.rest is None)], split.rest
     if key == ADD_PARTITIONS_TO_TXN and not whole:
@@ -96,6 +98,8 @@ def refuse_divided(
     codec = api(key).response.codec(version)
     change = partial(_changed, codec, merges, encode)
     size = sum(merge.size for merge in merges)
+    if after:
+        change = partial(unless_refused, key, version, change)
     if whole:
         return (*_at_once(message, split), *answer_later(message, change, description, size))
     if rest is None:
@@ -120,6 +124,14 @@ def answer_later(
         size: The memory in bytes that the change takes.
     """
     return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description, size),)
+
+
+def unless_refused(key: int, version: int, change: Callable[[bytes], bytes], own: bytes) -> bytes:
+    """Return the changed body of the broker's response; its own if it has an error: no work was done."""
+    try:
+        return own if any(error_codes(key, version, own)) else change(own)
+    except Malformed as problem:
+        raise Unable(problem) from None
 
 
 def _changed(codec: Codec, merges: list[Merge], encode: Encode, body: bytes) -> bytes:

@@ -7,7 +7,7 @@ With `only`, some entries of the request are refused: one partition, one group. 
 entries of a write, and its response gets the errors of the refused ones. It gets reads whole, and the errors
 replace entries of its response: a Fetch without a partition would end that partition's part in the session
 (KIP-227). A Fetch with a refused partition is answered at once, as a broker answers errors. With `after`, the
-broker gets the whole request, and the client the error.
+broker gets the whole request, and the client the error, unless the broker's own response has one.
 
 acks=0: removed, without a response. With `only` or `after`: the connection is closed when the rest has left,
 as brokers do (KafkaApis.handleProduceRequest).
@@ -28,7 +28,7 @@ from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_responses.error_response import error_response
 from barnabas.proxy.error_responses.reach import is_read
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.faults.refusal import AFTER_WORK, answer_later, refuse
+from barnabas.proxy.faults.refusal import AFTER_WORK, answer_later, refuse, unless_refused
 from barnabas.proxy.matching.contents import has_errors
 from barnabas.proxy.matching.field_paths import FieldValue, Topics, fitted_body, set_at
 from barnabas.proxy.matching.message import Message, Unable
@@ -150,7 +150,9 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
         return (Become(body, "answered by the proxy"),)
     if config.after:
         description = f"respond {error_in(message.key, config.error)}"
-        return answer_later(message, lambda _: body, description, len(body))
+        error = partial(unless_refused, message.key, message.version, lambda _: body)
+        change = error if config.error else lambda _: body
+        return answer_later(message, change, description, len(body))
     return (Answer(body),)
 
 

@@ -100,9 +100,9 @@ def produce(number: int = 1, acks: int = -1, **partitions: list[int]) -> bytes:
     return request("Produce", number, version=8, acks=acks, timeout_ms=9, **body)
 
 
-def stored(number: int = 1, **partitions: list[int]) -> bytes:
+def stored(number: int = 1, error: int = 0, **partitions: list[int]) -> bytes:
     data = {
-        topic: [{"index": index, "base_offset": 5} for index in some]
+        topic: [{"index": index, "error_code": error, "base_offset": 5} for index in some]
         for topic, some in partitions.items()
     }
     return response(

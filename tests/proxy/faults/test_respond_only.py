@@ -106,6 +106,15 @@ def test_after_the_work_the_client_is_told_the_error(
     assert [e["base_offset"] for e in answer["responses"][0]["partition_responses"]][1] == -1
 
 
+@pytest.mark.parametrize("only", ["", f", only: {ORDERS_1}"], ids=["all", "only"])
+def test_an_error_of_the_broker_remains_because_it_did_no_work(only: str) -> None:
+    actor = staged(f"{{error: DUPLICATE_SEQUENCE_NUMBER, after: true{only}}}", "Produce")
+    actor.ask(produce(orders=[0, 1]))
+    refused = stored(orders=[0, 1], error=45)  # OUT_OF_ORDER_SEQUENCE_NUMBER
+    actor.answer(refused)
+    assert actor.frames("response") == [refused]
+
+
 def test_after_the_work_acks_0_closes_the_connection() -> None:
     actor = staged("{error: 7, after: true}", "Produce")
     actor.ask(produce(acks=0, orders=[0]))
