@@ -209,6 +209,7 @@ func (p *pendingRecords) received(records []record) error {
 	defer p.mu.Unlock()
 	for _, r := range records {
 		delete(p.ids, r.id)
+		p.w.pollError.Store(nil)
 	}
 	return nil
 }

@@ -13,6 +13,12 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, Ne
 from library import RETENTION, Offsets, Partition, Record
 from work import GaveUpError, NotOfferedError, PlannedRecord, Reader, Work
 
+_OWN_NAMES = {
+    "fetch.max.wait.ms": "fetch.wait.max.ms",
+    "metadata.max.age.ms": "topic.metadata.refresh.interval.ms",
+}
+"""Settings of librdkafka by Kafka's names. Its own metadata.max.age.ms is something else."""
+
 _BATCH_SIZE = 0x01050000
 """The first libversion with batch.size."""
 
@@ -142,9 +148,7 @@ class _Consumer(library.Consumer):
             "enable.auto.commit": False,
         }
         settings = library.offered(settings, library.OPTIONAL[:3] + library.OPTIONAL[4:])
-        if "metadata.max.age.ms" in settings:  # that of librdkafka is something else
-            age = settings.pop("metadata.max.age.ms")
-            settings["topic.metadata.refresh.interval.ms"] = age
+        settings = {_OWN_NAMES.get(name, name): value for name, value in settings.items()}
         self._work, self._paused = work, list[Any]()
         self._consumer = _new_client(
             confluent_kafka.Consumer, work, reader.name, {**defaults, **settings}
@@ -173,7 +177,7 @@ class _Consumer(library.Consumer):
         self._consumer.close()
 
     def poll(self) -> list[Record]:
-        return _records(self._consumer.consume(self._work.at_once, timeout=0.1))
+        return _records(self._work, self._consumer.consume(self._work.at_once, timeout=0.1))
 
     def store(self, offsets: Offsets) -> None:
         """Store offsets for the library to commit; offsets of lost partitions are refused."""
@@ -223,11 +227,12 @@ class _Consumer(library.Consumer):
         return [(partition.topic, partition.partition) for partition in places]
 
 
-def _records(messages: list[Any]) -> list[Record]:
+def _records(work: Work, messages: list[Any]) -> list[Record]:
     """Return the records of messages. Raises KafkaException if one is a fatal error."""
-    for message in messages:
-        if message.error() and message.error().code() == KafkaError._FATAL:
-            raise KafkaException(message.error())
+    for error in filter(None, (message.error() for message in messages)):
+        work.poll_error = KafkaException(error)
+        if error.code() == KafkaError._FATAL:
+            raise work.poll_error
     return [
         Record(
             message.topic(),
@@ -255,7 +260,7 @@ class _ShareConsumer(library.ShareConsumer):
         self._consumer.close()
 
     def poll(self) -> list[Record]:
-        return _records(self._consumer.poll(0.1))
+        return _records(self._work, self._consumer.poll(0.1))
 
     def commit(self) -> set[Partition]:
         try:

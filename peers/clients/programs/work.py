@@ -112,6 +112,8 @@ class Work:
         self.group = self.topic + "-group"
         self.output = self.topic + "-out"
         """The topic to which read-process-write copies."""
+        self.poll_error: Exception | None = None
+        """The last one since the last record, after which the client continues."""
         self._out = out
 
     def report(self, event: str, **facts: Any) -> None:
@@ -270,11 +272,13 @@ class PendingRecords:
     def received(self, value: bytes) -> None:
         """Remove a received record."""
         self._ids.discard(value.decode())
+        self._work.poll_error = None
 
     def unfinished(self) -> bool:
-        """Return whether a consumer is to poll once more. Raises GaveUpError."""
+        """Return whether a consumer is to poll once more. Raises GaveUpError or the error of a poll."""
         if self._ids and time.monotonic() > self._until:
-            raise GaveUpError(f"{len(self._ids)} records were not delivered")
+            undelivered = GaveUpError(f"{len(self._ids)} records were not delivered")
+            raise self._work.poll_error or undelivered
         return not self._ended and (bool(self._ids) or (self._stays and self._work.stays))
 
     def run_members(self, members: list[Member], read: Callable[[Member], None]) -> None:

@@ -19,7 +19,7 @@ fn copy(work: &Arc<Work>, pending: &PendingRecords, member: &Member) -> Done {
     let consumer = subscribed(work, member, "read_committed")?;
     let (mut number, mut received) = (0, 0);
     while pending.unfinished()? && !member.leaves_after(received) {
-        let records = read(&consumer)?;
+        let records = read(work, &consumer)?;
         if records.is_empty() {
             continue;
         }

@@ -95,6 +95,7 @@ impl PendingRecords {
     /// Remove a received record.
     pub fn received(&self, id: &str) {
         self.ids.lock().unwrap().remove(id);
+        *self.work.poll_error.lock().unwrap() = None;
     }
 
     fn count(&self) -> usize {
@@ -105,7 +106,8 @@ impl PendingRecords {
     pub fn unfinished(&self) -> Result<bool, Problem> {
         let count = self.count();
         if count > 0 && Instant::now() > self.until {
-            return Err(Problem::GaveUp(format!("{count} records were not delivered")));
+            let reported = self.work.poll_error.lock().unwrap().clone();
+            return Err(reported.map_or_else(|| Problem::GaveUp(format!("{count} records were not delivered")), Problem::Kafka));
         }
         let stays = self.stays && self.work.stays();
         Ok(!self.failed.load(SeqCst) && (count > 0 || stays))

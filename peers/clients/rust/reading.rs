@@ -76,7 +76,7 @@ pub fn assign(work: &Arc<Work>) -> Done {
     let consumer = consumer(work, reader, &[])?;
     consumer.assign(&partitions)?;
     while pending.unfinished()? {
-        for record in read(&consumer)? {
+        for record in read(work, &consumer)? {
             pending.received(&record.id);
         }
     }
@@ -99,7 +99,7 @@ fn read_and_commit(work: &Work, pending: &PendingRecords, member: &Member) -> Do
     let (mut polls, mut received) = (0, 0);
     let mut paused: Option<(TopicPartitionList, usize)> = None; // with the number of the next poll
     while pending.unfinished()? && !member.leaves_after(received) {
-        let records = read(&consumer)?;
+        let records = read(work, &consumer)?;
         if !records.is_empty() {
             polls += 1;
             received += records.len();
@@ -236,7 +236,7 @@ fn record_id(message: &impl Message) -> String {
 }
 
 /// Poll once, and report each record. librdkafka recovers from errors that are not fatal by itself.
-pub fn read(consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
+pub fn read(work: &Work, consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
     let mut records = Vec::new();
     let mut wait = Duration::from_millis(100);
     while records.len() < AT_ONCE {
@@ -247,7 +247,7 @@ pub fn read(consumer: &GroupConsumer) -> Result<Vec<Record>, Problem> {
                 records.push(Record { topic: topic.to_string(), partition, offset, id });
             }
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => return Err(error.into()),
-            Some(Err(_)) => (),
+            Some(Err(error)) => *work.poll_error.lock().unwrap() = Some(error),
             None => break,
         }
         wait = Duration::ZERO;

@@ -5,6 +5,7 @@ use rdkafka::error::KafkaError;
 use serde_json::{json, Value};
 use std::fmt;
 use std::io::Write;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -87,6 +88,8 @@ pub struct Work {
     /// Of the group.
     pub members: Vec<Member>,
     leaves: Instant,
+    /// The last one since the last record, after which the client continues.
+    pub poll_error: Mutex<Option<KafkaError>>,
 }
 
 impl Work {
@@ -112,6 +115,7 @@ impl Work {
             ending: work["ending"].as_str().unwrap_or("await").to_string(),
             members: Member::all(&work["members"]),
             leaves: Instant::now() + seconds("stay")?,
+            poll_error: Mutex::default(),
             topic,
         })
     }

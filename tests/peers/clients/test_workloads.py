@@ -62,12 +62,15 @@ class Consumer(library.Consumer):
     def __init__(self, work, reader, settings, pattern):
         if "group.protocol" in settings:
             raise NotOfferedError
-        self.work, self.at = work, 0
+        self.work, self.at, self.expelled = work, 0, settings.get("fetch.min.bytes") == 7
         reader.partition_assigned(work.topic, 0)
 
     def close(self): pass
 
     def poll(self):
+        if self.expelled:
+            self.work.poll_error = Failed("expelled")
+            return []
         ids = self.work.ids[self.at : self.at + 2]
         self.at += len(ids)
         return [Record(self.work.topic, 0, self.at - len(ids) + n, id.encode()) for n, id in enumerate(ids)]
@@ -86,7 +89,7 @@ LIBRARY = library.Library(Producer, Consumer, None)
 
 
 def events(
-    tmp_path: Path, workload: str, records: int = 16, **features: Any
+    tmp_path: Path, workload: str, records: int = 16, *, patience: float = 60, **features: Any
 ) -> tuple[list[dict[str, Any]], Any]:
     """What a workload tells, and what left it."""
     (tmp_path / "own_client.py").write_text(OWN)
@@ -94,7 +97,7 @@ def events(
         (each for each in workloads.WORKLOADS if each.name == workload), workloads.find("produce")
     )
     drawn = Draw(sends=records, in_flight=5, partitions=1, members=entry.members, **features)
-    work = {**parameters(drawn, entry, "t", 0), "patience": 60, "stay": 0}
+    work = {**parameters(drawn, entry, "t", 0), "patience": patience, "stay": 0}
     with own_program(tmp_path) as told:
         told.tell(
             number=1,
@@ -111,6 +114,11 @@ def _until_the_end(told: Told) -> tuple[list[dict[str, Any]], Any]:
     while "number" not in (said := told.said()):
         found.append(said)
     return found, said["raised"]
+
+
+def test_the_last_error_of_a_poll_counts_if_records_are_not_delivered(tmp_path: Path) -> None:
+    _, raised = events(tmp_path, "group", patience=0.2, fetch_min=7)
+    assert raised["message"] == "expelled"
 
 
 def test_each_third_transaction_is_aborted_and_one_that_fails_is_tried_again(
