@@ -37,13 +37,14 @@ class RunResult(NamedTuple):
     history: the reported events, a line each; empty if the program printed too much. raised: class and
     message of the exception that left the client, empty if none did; UNANSWERED if the program exited with 0
     and without a result. code: the exit code; None: timeout; 0: it was ended because it printed too much.
-    seconds: duration.
+    seconds: duration. idle: of it, the seconds since a record was acknowledged or consumed the first time.
     """
 
     history: bytes
     raised: str
     code: int | None
     seconds: float
+    idle: float
 
 
 class Watch(NamedTuple):
@@ -74,6 +75,7 @@ def run(
         Stopped: The run was stopped.
     """
     events: list[bytes] = []
+    seen: set[tuple[str, str]] = set()
     raised, answered = "", False
     with (
         output.open("wb", buffering=0) as printed,
@@ -81,7 +83,7 @@ def run(
             program, {"number": NUMBER, "run": workload, **parameters}, printed, OUTPUT_LIMIT
         ) as process,
     ):
-        start = time.monotonic()
+        start = advanced = time.monotonic()
         try:
             watch.began(process.pid)
             for text in _output_lines(process, watch):
@@ -90,16 +92,21 @@ def run(
                     raise PrintedTooMuchError(f"told an event of more than {EVENT_LIMIT} bytes")
                 if "event" in message:
                     events.append(text)
+                    known = len(seen)
+                    if message["event"] in ("acknowledged", "consumed"):
+                        seen.add((message["event"], str(message.get("id"))))
+                    if len(seen) > known:
+                        advanced = time.monotonic()
                 elif "raised" in message:
                     answered |= message.get("number") == NUMBER
                     raised = exception_text(message) or raised
             code = process.code
         except PrintedTooMuchError as problem:
             events, raised, code = [], str(problem), 0
-        seconds = time.monotonic() - start
+        ended = time.monotonic()
     if code == 0 and not (answered or raised):
         raised = UNANSWERED
-    return RunResult(b"".join(events), raised, code, seconds)
+    return RunResult(b"".join(events), raised, code, ended - start, ended - advanced)
 
 
 def _output_lines(process: ClientProcess, watch: Watch) -> Iterator[bytes]:

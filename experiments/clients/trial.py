@@ -8,13 +8,13 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks import CHECKS, heartbeats
 from barnabas.captures.checks.runner import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.draws import Draw
@@ -55,18 +55,19 @@ BUSY: Final = 2.0
 class Trial(Settings):
     """The evidence of a run.
 
-    raised, code, seconds: see `runs.RunResult`. findings: differences between the history, the log and the
-    group's offsets. broken: violations of the protocol on exchanges that no rule touched. fired: number of
-    times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange with a
-    rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload that the
-    client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings: the
-    client's, see `settings.py`. drawn: the traffic; None: a plain one, stored before there were others.
+    raised, code, seconds, idle: see `runs.RunResult`. findings: differences between the history, the log and
+    the group's offsets. broken: violations of the protocol on exchanges that no rule touched. fired: number
+    of times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange
+    with a rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload
+    that the client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings:
+    the client's, see `settings.py`. drawn: the traffic; None: a plain one, stored before there were others.
     """
 
     seed: int
     raised: str
     code: int | None
     seconds: float
+    idle: float | None = None
     findings: tuple[Finding, ...] = ()
     broken: tuple[str, ...] = ()
     fired: int = 0
@@ -124,8 +125,9 @@ def trial(
         raised=ended.raised,
         code=ended.code,
         seconds=round(ended.seconds, 3),
+        idle=round(ended.idle, 3),
         findings=findings,
-        broken=broken(folder / CAPTURE),
+        broken=broken(open_capture(folder / CAPTURE).exchanges(strays=True)),
         fired=sum(rule.fired for rule in proxy.rules.rules),
         rules=tuple((rule.name, rule.fired) for rule in proxy.rules.rules),
         fault_ms=_span(hit),
@@ -211,17 +213,38 @@ def _run_programs(
         next((result.raised for result in results if result.raised), ""),
         None if None in codes else next(filter(None, codes), 0),
         max(result.seconds for result in results),
+        min(result.idle for result in results),
     )
 
 
-def broken(capture: Path) -> tuple[str, ...]:
-    """Return a client's violations of the protocol on exchanges that no rule touched."""
-    exchanges = open_capture(capture).exchanges(strays=True)
+def broken(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
+    """Return a client's violations of the protocol on exchanges that no rule touched.
+
+    A silence is none if a rule delayed or dropped a heartbeat in it.
+    """
+    touched: list[tuple[str, int]] = []
+
+    def noted() -> Iterator[Exchange]:
+        for exchange in exchanges:
+            if exchange.rules and exchange.api.endswith("Heartbeat"):
+                touched.append((exchange.client, exchange.ts))
+            yield exchange
+
+    errors = [
+        (performed_check, finding.what, finding.evidence)
+        for performed_check, finding in checked(noted(), CHECKS)
+        if finding.severity == "error" and not any(each.rules for each in finding.evidence)
+    ]
+    # only now: a delayed heartbeat ends after the next one
     return tuple(
         dict.fromkeys(
-            f"{performed_check.name}: {finding.what}"
-            for performed_check, finding in checked(exchanges, CHECKS)
-            if finding.severity == "error" and not any(each.rules for each in finding.evidence)
+            f"{performed_check.name}: {what}"
+            for performed_check, what, shown in errors
+            if performed_check is not heartbeats.CHECK
+            or not any(
+                client == shown[-1].client and shown[0].ts < ts < shown[-1].ts
+                for client, ts in touched
+            )
         )
     )
 

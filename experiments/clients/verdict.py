@@ -51,6 +51,9 @@ SLOW: Final = 5.0
 NEAR: Final = 1.0
 """The difference in seconds up to which a delay counts as caused by the client's own timeout."""
 
+IDLE: Final = 20.0
+"""Seconds without a new record from which on a client whose time is up is stuck."""
+
 GAVE_UP: Final = "GaveUpError: "
 """The prefix of a program's exception after a timeout (`peers/clients/programs/work.py`)."""
 
@@ -269,14 +272,16 @@ def _observations(
     ]
     if run.broken:
         observations.append(Observation(word="breaks the protocol", why=run.broken[0]))
+    advances = run.idle is not None and run.idle < IDLE
     if run.code is None:
-        stuck = f"had not ended after {run.seconds:.0f} s"
-        return [*observations, Observation(word="stuck", why=stuck)]
+        late = f"had not ended after {run.seconds:.0f} s"
+        return [*observations, Observation(word="slow" if advances else "stuck", why=late)]
     if run.code:
         ending = f"by signal {-run.code}" if run.code < 0 else f"with exit code {run.code}"
         return [*observations, Observation(word="died", why=f"its process ended {ending}")]
     if run.raised.startswith(GAVE_UP):
-        observations.append(Observation(word="stuck", why=run.raised.partition(": ")[2]))
+        late = run.raised.partition(": ")[2]
+        observations.append(Observation(word="slow" if advances else "stuck", why=late))
     elif run.raised:
         promised = not fatal or run.raised == UNANSWERED
         observations.append(Observation(word="fails", why=run.raised, promised=promised))

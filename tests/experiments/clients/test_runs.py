@@ -58,6 +58,18 @@ def test_what_it_raised_and_how_it_died(tmp_path: Path) -> None:
     assert (result.code, result.history) == (-6, SENT)
 
 
+def test_idle_is_the_time_since_a_record_was_new(tmp_path: Path) -> None:
+    code = """
+import time
+for number in (1, 2, 2, 2):
+    print(json.dumps({"event": "consumed", "id": number}), flush=True)
+    time.sleep(0.2)
+    print(json.dumps({"event": "assigned", "id": "x"}), flush=True)
+"""
+    result = ran(tmp_path, code)
+    assert 0.6 <= result.idle < result.seconds - 0.2
+
+
 def test_one_that_hangs_is_ended_with_what_it_started_and_says_where(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     code = f"""

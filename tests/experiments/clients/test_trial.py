@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import loads
+from tests.captures.checks.given import S
+from tests.captures.checks.groups import heartbeat, join
 
 
 @pytest.mark.parametrize("makes", [True, False])
@@ -64,6 +67,16 @@ def test_a_fatal_error_of_a_consumer_is_reported(tmp_path: Path) -> None:
         workload = find("consumer-protocol")
         ended = trial.trial(confluent, workload, REFUSED, setup, threading.Event())
     assert ended.raised.startswith("cimpl.KafkaException: KafkaError{code=_FATAL")
+
+
+def test_a_member_whose_heartbeat_a_rule_delayed_was_not_silent() -> None:
+    # responses are late, too: exchanges are in the order in which they end
+    silent = [join(0), heartbeat(10 * S)]
+    (text,) = trial.broken(silent)
+    assert text.startswith("heartbeats: group g: member m (app) was silent for 10 s")
+    delayed = replace(heartbeat(3 * S, took=9 * S), rules=("late",))
+    assert trial.broken([*silent, delayed]) == ()
+    assert len(trial.broken([*silent, replace(heartbeat(11 * S), rules=("late",))])) == 1
 
 
 def test_brokers_that_make_no_topics_are_told_with_what_to_do(
