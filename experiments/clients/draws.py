@@ -6,7 +6,7 @@ with a key. `traffic.py` makes the records of a draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final, Literal
@@ -16,6 +16,9 @@ from barnabas.proxy.matching.settings import Settings
 
 SEND_BYTES: Final = 900_000
 """Bytes of a send: some libraries make one batch of its records, and brokers take up to 1,048,588 bytes."""
+
+MAX_WAIT: Final = 500
+"""`fetch.max.wait.ms`, Kafka's default, where `fetch.min.bytes` is drawn: of some libraries it is 5 s."""
 
 STALL: Final = 8.0
 """Seconds: more than the shortest drawn session.timeout.ms."""
@@ -93,7 +96,7 @@ class Draw(Settings):
     @property
     def consumer_settings(self) -> dict[str, int]:
         """Return the settings of consumers by Kafka's names."""
-        return self._given(
+        settings = self._given(
             {
                 "session.timeout.ms": "session_ms",
                 "max.poll.records": "poll_records",
@@ -101,6 +104,7 @@ class Draw(Settings):
                 "max.partition.fetch.bytes": "fetch_bytes",
             }
         )
+        return settings if self.fetch_min is None else {**settings, "fetch.max.wait.ms": MAX_WAIT}
 
     def _given(self, fields: Mapping[str, str]) -> dict[str, Any]:
         """Return the settings whose field has a value. fields: the field by Kafka's name."""
@@ -175,7 +179,9 @@ def draw(seed: int, workload: Workload) -> Draw:
     fewest = max(base.per_send // 10, 1)
     per_send = maybe(lambda: max(round(500 ** random.random()), fewest), base.per_send)
     records = max(base.records, min(base.sends * per_send, MOST_RECORDS))
-    groups = (1, 2, 5, 20, ALL) if base.in_flight == ALL else (1, 2, 5, 10)
+    groups: Sequence[int] = (1, 2, 5, 20, ALL) if base.in_flight == ALL else (1, 2, 5, 10)
+    if workload.in_flight > max(groups):
+        groups = (workload.in_flight // 2, workload.in_flight * 2)  # long transactions remain long
     return Draw(
         **common,
         sends=records // per_send,
@@ -188,7 +194,9 @@ def draw(seed: int, workload: Workload) -> Draw:
         headers=maybe(lambda: True, False),
         empty=maybe(lambda: True, False),
         timestamps=maybe(lambda: True, False),
-        pause=maybe(lambda: random.choice((0.0, PAUSE)), base.pause),
+        pause=maybe(lambda: random.choice((0.0, PAUSE)), base.pause)
+        if base.pause <= PAUSE
+        else base.pause,
         compression=maybe(lambda: random.choice(("gzip", "snappy", "lz4", "zstd")), None)
         if workload.name != "compressed"
         else None,

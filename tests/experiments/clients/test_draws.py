@@ -41,6 +41,7 @@ def test_a_seed_always_draws_the_same_and_seeds_draw_each_feature(workload: Work
         ("compressed", "compression"),
         ("transact", "ending"),
         ("long-transactions", "ending"),
+        ("long-transactions", "pause"),
     }
     for name in TEXTS:
         if name not in OF_CONSUMERS and (workload.name, name) not in absent:
@@ -67,6 +68,20 @@ def test_readers_have_the_features_of_consumers_only(workload: Workload) -> None
     assert drawn == expected
     committed = any(each.history == "committed" for each in draws)
     assert committed == bool(workload.members)
+
+
+def test_long_transactions_remain_long() -> None:
+    workload = find("long-transactions")
+    draws = [draw(seed, workload) for seed in SEEDS]
+    assert {each.in_flight for each in draws} == {25, 50, 100}
+    assert {each.pause for each in draws} == {workload.pause}
+
+
+def test_a_drawn_minimum_of_bytes_has_the_usual_longest_wait() -> None:
+    workload = find("group")
+    for drawn in (draw(seed, workload) for seed in SEEDS):
+        settings = drawn.consumer_settings
+        assert ("fetch.min.bytes" in settings) == (settings.get("fetch.max.wait.ms") == 500)
 
 
 def test_an_administrator_has_plain_traffic() -> None:
