@@ -75,7 +75,7 @@ def run(
         Stopped: The run was stopped.
     """
     events: list[bytes] = []
-    seen: set[tuple[str, str]] = set()
+    records: set[tuple[str, str]] = set()
     raised, answered = "", False
     with (
         output.open("wb", buffering=0) as printed,
@@ -92,10 +92,10 @@ def run(
                     raise PrintedTooMuchError(f"told an event of more than {EVENT_LIMIT} bytes")
                 if "event" in message:
                     events.append(text)
-                    known = len(seen)
+                    known = len(records)
                     if message["event"] in ("acknowledged", "consumed"):
-                        seen.add((message["event"], str(message.get("id"))))
-                    if len(seen) > known:
+                        records.add((message["event"], str(message.get("id"))))
+                    if len(records) > known:
                         advanced = time.monotonic()
                 elif "raised" in message:
                     answered |= message.get("number") == NUMBER

@@ -238,8 +238,8 @@ def broken(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     # only now: a delayed heartbeat ends after the next one
     return tuple(
         dict.fromkeys(
-            f"{performed_check.name}: {what}"
-            for performed_check, what, shown in errors
+            f"{performed_check.name}: {text}"
+            for performed_check, text, shown in errors
             if performed_check is not heartbeats.CHECK
             or not any(
                 client == shown[-1].client and shown[0].ts < ts < shown[-1].ts

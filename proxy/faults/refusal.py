@@ -126,10 +126,12 @@ def answer_later(
     return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description, size),)
 
 
-def unless_refused(key: int, version: int, change: Callable[[bytes], bytes], own: bytes) -> bytes:
+def unless_refused(
+    key: int, version: int, change: Callable[[bytes], bytes], response: bytes
+) -> bytes:
     """Return the changed body of the broker's response; its own if it has an error: no work was done."""
     try:
-        return own if any(error_codes(key, version, own)) else change(own)
+        return response if any(error_codes(key, version, response)) else change(response)
     except Malformed as problem:
         raise Unable(problem) from None
 
