@@ -40,7 +40,7 @@ class JavaClient:
 
     def __init__(self, version: str, settings: Mapping[str, str], program: str = PROGRAM) -> None:
         self.version = release(version).version
-        self._settings = dict(settings)
+        self.settings = dict(settings)
         jars = (f"org.apache.kafka:kafka-clients:{self.version}", LOGGER)
         self._process = JavaProcess(jars, program)
 
@@ -159,7 +159,7 @@ class JavaClient:
         self, call: str, settings: Mapping[str, str] | None = None, **arguments: Any
     ) -> dict[str, Any]:
         """Make a call of the program, and return its response. Raises JavaError."""
-        merged = {**self._settings, **(settings or {})}
+        merged = {**self.settings, **(settings or {})}
         return self._process.ask({"do": call, "settings": merged, **arguments})
 
 
