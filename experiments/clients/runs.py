@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -45,6 +45,19 @@ class RunResult(NamedTuple):
     code: int | None
     seconds: float
     idle: float
+
+
+def worst(results: Sequence[RunResult]) -> RunResult:
+    """Return the result of runs at the same time: a failed one's, with the events of all."""
+    codes = [result.code for result in results]
+    longest = max(results, key=lambda result: result.seconds)
+    return RunResult(
+        b"".join(result.history for result in results),
+        next((result.raised for result in results if result.raised), ""),
+        None if None in codes else next(filter(None, codes), 0),
+        longest.seconds,
+        longest.idle,
+    )
 
 
 class Watch(NamedTuple):
@@ -92,10 +105,9 @@ def run(
                     raise PrintedTooMuchError(f"told an event of more than {EVENT_LIMIT} bytes")
                 if "event" in message:
                     events.append(text)
-                    known = len(records)
-                    if message["event"] in ("acknowledged", "consumed"):
-                        records.add((message["event"], str(message.get("id"))))
-                    if len(records) > known:
+                    record = message["event"], str(message.get("id"))
+                    if record[0] in ("acknowledged", "consumed") and record not in records:
+                        records.add(record)
                         advanced = time.monotonic()
                 elif "raised" in message:
                     answered |= message.get("number") == NUMBER

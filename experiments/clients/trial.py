@@ -23,7 +23,7 @@ from barnabas.experiments.clients.growth import LONG, GrowthWatch
 from barnabas.experiments.clients.keys import scattered
 from barnabas.experiments.clients.preparation import delete_topics, prepare
 from barnabas.experiments.clients.relevance import RequestedApi
-from barnabas.experiments.clients.runs import RunResult, Watch, run
+from barnabas.experiments.clients.runs import RunResult, Watch, run, worst
 from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.traffic import identity, parameters
 from barnabas.experiments.clients.trial_setup import TrialSetup
@@ -207,20 +207,13 @@ def _run_programs(
             for name, output in zip(names, outputs, strict=False)
         ]
         results = [each.result() for each in runs]
-    codes = [result.code for result in results]
-    return RunResult(
-        b"".join(result.history for result in results),
-        next((result.raised for result in results if result.raised), ""),
-        None if None in codes else next(filter(None, codes), 0),
-        max(result.seconds for result in results),
-        min(result.idle for result in results),
-    )
+    return worst(results)
 
 
 def broken(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     """Return a client's violations of the protocol on exchanges that no rule touched.
 
-    A silence is none if a rule delayed or dropped a heartbeat in it.
+    A member is not silent if a rule matched one of its heartbeats meanwhile.
     """
     touched: list[tuple[str, int]] = []
 

@@ -7,12 +7,15 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from barnabas.experiments.clients import runs
 from barnabas.experiments.clients.client_process import MIB, RunStopped
 from barnabas.experiments.clients.draws import Draw
-from barnabas.experiments.clients.runs import UNANSWERED, RunResult, Watch, parse_line, run
+from barnabas.experiments.clients.runs import UNANSWERED, RunResult, Watch, parse_line, run, worst
 from barnabas.experiments.clients.traffic import parameters
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.experiments.clients.workloads import find
@@ -58,16 +61,32 @@ def test_what_it_raised_and_how_it_died(tmp_path: Path) -> None:
     assert (result.code, result.history) == (-6, SENT)
 
 
-def test_idle_is_the_time_since_a_record_was_new(tmp_path: Path) -> None:
+def test_idle_is_the_time_since_a_record_was_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str | bytes] = []
+
+    def parse(line: str | bytes) -> dict[str, Any]:
+        lines.append(line)
+        return parse_line(line)
+
+    monkeypatch.setattr(runs, "parse_line", parse)
+    monkeypatch.setattr(runs, "time", SimpleNamespace(monotonic=lambda: len(lines)))
     code = """
-import time
 for number in (1, 2, 2, 2):
-    print(json.dumps({"event": "consumed", "id": number}), flush=True)
-    time.sleep(0.2)
-    print(json.dumps({"event": "assigned", "id": "x"}), flush=True)
+    print(json.dumps({"event": "consumed", "id": number}))
+    print(json.dumps({"event": "assigned", "id": "x"}))
 """
     result = ran(tmp_path, code)
-    assert 0.6 <= result.idle < result.seconds - 0.2
+    assert (result.seconds, result.idle) == (10, 5)  # a line takes a second; two come before
+
+
+def test_the_worst_of_two_runs_is_late_as_the_longer_one() -> None:
+    done = RunResult(b"a\n", "", 0, seconds=5.0, idle=0.1)
+    late = RunResult(b"b\n", "", None, seconds=200.0, idle=120.0)
+    failed = RunResult(b"c\n", "X: no", 0, seconds=1.0, idle=1.0)
+    assert worst([done, late]) == RunResult(b"a\nb\n", "", None, 200.0, 120.0)
+    assert worst([done, failed]) == RunResult(b"a\nc\n", "X: no", 0, 5.0, 0.1)
 
 
 def test_one_that_hangs_is_ended_with_what_it_started_and_says_where(tmp_path: Path) -> None:
