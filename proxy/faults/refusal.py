@@ -86,8 +86,7 @@ def refuse_divided(
     if split.refused is split.request:  # the request itself is of the group, or of the producer
         body = encode(error_response(key, version, split.request, code))
         if after:
-            change = partial(unless_refused, key, version, lambda _: body)
-            return answer_later(message, change, description, len(body))
+            return answer_later(message, lambda _: body, description, len(body), keeps_errors=True)
         return (Answer(body),)
     merges, rest = [split.merge(code, whole=whole or split.rest is None)], split.rest
     if key == ADD_PARTITIONS_TO_TXN and not whole:
@@ -98,10 +97,9 @@ def refuse_divided(
     codec = api(key).response.codec(version)
     change = partial(_changed, codec, merges, encode)
     size = sum(merge.size for merge in merges)
-    if after:
-        change = partial(unless_refused, key, version, change)
     if whole:
-        return (*_at_once(message, split), *answer_later(message, change, description, size))
+        later = answer_later(message, change, description, size, keeps_errors=after)
+        return (*_at_once(message, split), *later)
     if rest is None:
         if message.acks == 0:
             return (HangUp(),)
@@ -111,7 +109,12 @@ def refuse_divided(
 
 
 def answer_later(
-    message: Message, change: Callable[[bytes], bytes], description: str, size: int
+    message: Message,
+    change: Callable[[bytes], bytes],
+    description: str,
+    size: int,
+    *,
+    keeps_errors: bool = False,
 ) -> Effects:
     """Return the effects of a request that the broker gets, and whose response is changed.
 
@@ -122,14 +125,17 @@ def answer_later(
         change: Returns the changed body of the response.
         description: A description of the change.
         size: The memory in bytes that the change takes.
+        keeps_errors: Whether a response with an error stays as it is: the broker has done no work.
     """
+    if keeps_errors:
+        change = partial(_unless_refused, message.key, message.version, change)
     return (HangUp(forward=True),) if message.acks == 0 else (Amend(change, description, size),)
 
 
-def unless_refused(
+def _unless_refused(
     key: int, version: int, change: Callable[[bytes], bytes], response: bytes
 ) -> bytes:
-    """Return the changed body of the broker's response; its own if it has an error: no work was done."""
+    """Return the changed body of a response, or the unchanged one if it has an error."""
     try:
         return response if any(error_codes(key, version, response)) else change(response)
     except Malformed as problem:

@@ -28,7 +28,7 @@ from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_responses.error_response import error_response
 from barnabas.proxy.error_responses.reach import is_read
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.faults.refusal import AFTER_WORK, answer_later, refuse, unless_refused
+from barnabas.proxy.faults.refusal import AFTER_WORK, answer_later, refuse
 from barnabas.proxy.matching.contents import has_errors
 from barnabas.proxy.matching.field_paths import FieldValue, Topics, fitted_body, set_at
 from barnabas.proxy.matching.message import Message, Unable
@@ -150,9 +150,10 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
         return (Become(body, "answered by the proxy"),)
     if config.after:
         description = f"respond {error_in(message.key, config.error)}"
-        error = partial(unless_refused, message.key, message.version, lambda _: body)
-        change = error if config.error else lambda _: body
-        return answer_later(message, change, description, len(body))
+        keeps_errors = bool(config.error)
+        return answer_later(
+            message, lambda _: body, description, len(body), keeps_errors=keeps_errors
+        )
     return (Answer(body),)
 
 
