@@ -50,7 +50,7 @@ class Prepared(NamedTuple):
     """Topics that are ready for a client.
 
     events: the history of records that the client is to read. starts: the offsets at which they begin.
-    topics: all of them.
+    topics: those that were created.
     """
 
     events: list[Event]
@@ -85,8 +85,10 @@ def delete_topics(setup: TrialSetup, topics: Collection[str]) -> None:
     """
     from confluent_kafka.admin import AdminClient
 
-    admin = AdminClient(setup.librdkafka)  # it ends without a reference, and with it the request
-    if setup.makes and topics:
+    if setup.makes:
+        admin = AdminClient(
+            setup.librdkafka
+        )  # it ends without a reference, and with it the request
         wait(admin.delete_topics([*topics]).values(), SOON)
 
 
