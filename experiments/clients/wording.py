@@ -18,7 +18,7 @@ UNEXPECTED: Final = "unexpected"
 """The text of a cell in which a client broke a promise."""
 
 EXPECTED_FAILURE: Final = "expected failure"
-"""The text of a cell in which the application got an error that it must get."""
+"""The text of a cell in which the application got an error that it may get."""
 
 UNSTABLE: Final = "unstable"
 """The mark of a cell whose runs differ."""

@@ -126,7 +126,7 @@ class About(Settings):
     healthy: str
     """What a healthy client does; other behaviour may be a bug."""
     fatal: bool = False
-    """Whether the application may get a permanent error."""
+    """Whether the application may get an error."""
     needs: str = ""
     """What the rules need in order to fire: a group, transactions, a version."""
     symptoms: Annotated[tuple[str, ...], Field(strict=False)] = ()
