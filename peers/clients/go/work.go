@@ -37,7 +37,7 @@ type work struct {
 	members         []member
 	patience, pause time.Duration
 	leaves          time.Time             // until then members stay in their group
-	pollError       atomic.Pointer[error] // the last one since the last record, after which the client continues
+	pollError       atomic.Pointer[error] // of the last poll that failed, if no record came later; clients continue after it
 	reporting       sync.Mutex
 	answers         *os.File
 }

@@ -113,7 +113,7 @@ class Work:
         self.output = self.topic + "-out"
         """The topic to which read-process-write copies."""
         self.poll_error: Exception | None = None
-        """The last one since the last record, after which the client continues."""
+        """The error of the last poll that failed, if no record came later; clients continue after it."""
         self._out = out
 
     def report(self, event: str, **facts: Any) -> None:

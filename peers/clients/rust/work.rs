@@ -88,7 +88,7 @@ pub struct Work {
     /// Of the group.
     pub members: Vec<Member>,
     leaves: Instant,
-    /// The last one since the last record, after which the client continues.
+    /// The error of the last poll that failed, if no record came later; clients continue after it.
     pub poll_error: Mutex<Option<KafkaError>>,
 }
 
