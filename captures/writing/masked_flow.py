@@ -155,7 +155,7 @@ class MaskedFlow:
         self._flow.left(direction, masked.data, ts_ns, comment)
 
     def close(self, ts_ns: int, reset: bool = False, by: Direction | None = None) -> None:
-        """Write the end of the connection; of a partial frame only the size is shown.
+        """Write the end of the connection; of bytes that were not parsed only the first size is shown.
 
         `by` is the direction whose sender ended it, if the capture should record it.
         """

@@ -237,7 +237,8 @@ class Conversation:
         if frame.ordinal == 0 and frame.data[:1] == bytes([GSSAPI_START]):
             self._raw_tokens = True
         token = self._raw_tokens or facts.get("token") is True
-        unreadable = head is None or facts.get("unreadable") is True
+        # frames that came too late to be parsed are asterisks, see MaskedFlow.close
+        unreadable = facts.get("unreadable") is True or not frame.data.strip(b"*")
         if head is None or unreadable or (token and not known_version(head.key, head.version)):
             self.undecoded += not token
             opaque = opaque_request(frame, SASL_TOKEN if token else UNREADABLE)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.exchange import STRAY, UNREADABLE, Exchange
 from barnabas.captures.kafka.frames import frames
 from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY
 from barnabas.captures.kafka.pairing import conversation
@@ -105,6 +105,13 @@ def test_unknown_apis_and_stray_responses_are_counted() -> None:
     )
     assert (found.api, found.latency_ms) == ("key 999", 1.0)
     assert conversations.undecoded == 2
+
+
+def test_a_request_that_the_proxy_masked_completely_is_of_no_api() -> None:
+    """It came after the end of the connection was decided, so the proxy did not parse it."""
+    masked = struct.pack(">i", 20_000) + b"*" * 20_000
+    first, unread = exchanges(arrived("request", 1, request(7)), arrived("request", 2, masked))
+    assert (first.api, unread.api, unread.key) == ("Metadata", "unreadable", UNREADABLE)
 
 
 def test_a_stray_is_given_where_no_request_can_have_asked_for_it() -> None:
