@@ -14,7 +14,7 @@ from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.proxy.matching.settings import Settings
-from barnabas.proxy.scenario.model import Scenario
+from barnabas.proxy.scenario.model import About, Scenario
 
 Word = Literal[
     "fine",
@@ -78,6 +78,9 @@ FINDINGS: Final[dict[str, Word]] = {
     "grows": "grows",
 }
 """The kinds that explore's checks and `uncommitted` find, in the table's words."""
+
+REREAD: Final = ("consumed out of order", "consumed again", "consumed after acceptance")
+"""The kinds that follow if a consumer continues at an earlier offset."""
 
 BROKEN_PROMISES: Final = frozenset((*FINDINGS.values(), "breaks the protocol"))
 """The words that count against a client even without faults."""
@@ -146,10 +149,9 @@ def verdict(
         scenario: the scenario; None: any rule is its point, and a healthy client may not fail.
     """
     purpose = None if scenario is None else scenario.about
-    fatal = purpose is not None and purpose.fatal
     usual = [_usual_seconds(control, run) for run in trials]
     observed = [
-        (run, _trial_observations(workload, seconds, run, fatal))
+        (run, _trial_observations(workload, seconds, run, purpose))
         for run, seconds in zip(trials, usual, strict=True)
     ]
     unmatched, is_met = _matches(scenario, [*control, *trials])
@@ -245,11 +247,11 @@ def _merged(observed: Sequence[Sequence[Observation]]) -> Verdict:
 
 
 def _trial_observations(
-    workload: Workload, usual: float, run: Trial, fatal: bool
+    workload: Workload, usual: float, run: Trial, purpose: About | None
 ) -> list[Observation]:
     """Return the observations in a trial, in which no rule may have fired."""
     if run.fired:
-        return _observations(workload, usual, run, fatal)
+        return _observations(workload, usual, run, purpose)
     return [
         each.model_copy(update={"why": f"without the fault: {each.why}"})
         for each in _observations(workload, usual, run)
@@ -258,15 +260,19 @@ def _trial_observations(
 
 
 def _observations(
-    workload: Workload, usual: float, run: Trial, fatal: bool = False
+    workload: Workload, usual: float, run: Trial, purpose: About | None = None
 ) -> list[Observation]:
     """Return all observations in a trial; empty: the client kept its promises."""
-    once = workload.once or run.idempotent
+    allowed: tuple[str, ...] = (
+        () if workload.once or run.idempotent else ("duplicated", "reordered")
+    )
+    if purpose is not None and purpose.rereads:
+        allowed += REREAD
     observations = [
         Observation(
             word=FINDINGS[finding.kind],
             why=finding.text,
-            promised=once or finding.kind not in ("duplicated", "reordered"),
+            promised=finding.kind not in allowed,
         )
         for finding in run.findings
     ]
@@ -283,7 +289,7 @@ def _observations(
         late = run.raised.partition(": ")[2]
         observations.append(Observation(word="slow" if advances else "stuck", why=late))
     elif run.raised:
-        promised = not fatal or run.raised == UNANSWERED
+        promised = purpose is None or not purpose.fatal or run.raised == UNANSWERED
         observations.append(Observation(word="fails", why=run.raised, promised=promised))
     elif run.unfinished:
         observations.append(Observation(word="fails", why=run.unfinished))

@@ -127,6 +127,8 @@ class About(Settings):
     """What a healthy client does; other behaviour may be a bug."""
     fatal: bool = False
     """Whether the application may get an error."""
+    rereads: bool = False
+    """Whether consumers may read records again, from an earlier offset on."""
     needs: str = ""
     """What the rules need in order to fire: a group, transactions, a version."""
     symptoms: Annotated[tuple[str, ...], Field(strict=False)] = ()

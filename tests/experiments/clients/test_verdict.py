@@ -16,6 +16,7 @@ from barnabas.proxy.scenario.file import loads
 
 PRODUCE, TRANSACT = find("produce"), find("transact")
 FATAL = loads("version: 1\nabout: {simulates: a, healthy: b, fatal: true}\nrules: []")
+REREADS = loads("version: 1\nabout: {simulates: a, healthy: b, rereads: true}\nrules: []")
 LOST = Finding(kind="lost", text="2 acknowledged, not in t: a, b")
 TWICE = Finding(kind="duplicated", text="1 more than once in t: a")
 
@@ -76,6 +77,15 @@ def test_who_may_fail_is_not_blamed_for_it() -> None:
     assert verdict(PRODUCE, CONTROL, failed).promised
     lost = verdict(PRODUCE, CONTROL, [trial(raised="X: fenced", findings=(LOST,))], FATAL)
     assert (lost.word, lost.promised) == ("lost", True)
+
+
+@pytest.mark.parametrize("kind", ["consumed again", "consumed out of order"])
+def test_records_may_come_again_where_a_scenario_says_so(kind: str) -> None:
+    again = [trial(findings=(Finding(kind=kind, text="5 again"),))]
+    assert verdict(PRODUCE, CONTROL, again).promised
+    assert not verdict(PRODUCE, CONTROL, again, REREADS).promised
+    lost = [trial(findings=(Finding(kind=kind, text="5 again"), LOST))]
+    assert verdict(PRODUCE, CONTROL, lost, REREADS).promised
 
 
 def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
