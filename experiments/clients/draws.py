@@ -146,6 +146,14 @@ TEXTS: Final[dict[str, str]] = {
 """The descriptions of features, in the order in which they are tried to be left out."""
 
 
+BATCH_BYTES: Final = 16_384
+"""`batch.size`, Kafka's default."""
+
+FEW_LARGE: Final = 500
+"""Records that are drawn at most if a batch does not hold the largest one, unless the workload has more: some
+libraries send one batch of a partition at a time, and a fault may delay each."""
+
+
 def plain(workload: Workload, records: int | None = None) -> Draw:
     """Return the traffic without features. records: their number, unless it is the workload's.
 
@@ -182,7 +190,7 @@ def draw(seed: int, workload: Workload) -> Draw:
     groups: Sequence[int] = (1, 2, 5, 20, ALL) if base.in_flight == ALL else (1, 2, 5, 10)
     if workload.in_flight > max(groups):
         groups = (workload.in_flight // 2, workload.in_flight * 2)  # long transactions remain long
-    return Draw(
+    drawn = Draw(
         **common,
         sends=records // per_send,
         per_send=per_send,
@@ -208,6 +216,10 @@ def draw(seed: int, workload: Workload) -> Draw:
         if workload.transacts
         else maybe(lambda: random.choice(("flush", "close")), "await"),
     )
+    few = max(base.records, FEW_LARGE)
+    if drawn.records <= few or drawn.largest < (drawn.batch_size or BATCH_BYTES):
+        return drawn
+    return drawn.model_copy(update={"sends": max(few // per_send, 1)})
 
 
 def _maybe(random: Random, feature: Callable[[], Any], otherwise: Any) -> Any:

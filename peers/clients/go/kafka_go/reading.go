@@ -17,9 +17,6 @@ const (
 
 func (w *work) opened(clientID string, c kafka.ReaderConfig) *kafka.Reader {
 	c.Brokers = w.bootstrap
-	if c.MaxWait == 0 {
-		c.MaxWait = 100 * time.Millisecond
-	}
 	c.Dialer = &kafka.Dialer{ClientID: clientID, Timeout: 10 * time.Second}
 	return kafka.NewReader(c)
 }
