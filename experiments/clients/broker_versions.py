@@ -16,13 +16,12 @@ SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "group.initial.rebalance.delay.ms": "100",
     "log.cleaner.backoff.ms": "200",
-    "broker.session.timeout.ms": "60000",
 }
-"""Further settings of brokers: long default times are no fault of clients, and compaction is soon.
+"""Further settings of brokers: long default times are no fault of clients, and compaction is soon."""
 
-A broker that misses heartbeats on a busy machine stays in the metadata: kafka-go does not retry requests to
-one that is not (Broker Not Available).
-"""
+PATIENT: Final = {"broker.session.timeout.ms": "60000"}
+"""For brokers that are not restarted: one that misses heartbeats on a busy machine stays in the metadata.
+kafka-go does not retry requests to one that is not (Broker Not Available)."""
 
 RACKS: Final = {
     "broker.rack": "rack-{id}",
@@ -67,9 +66,12 @@ def creates_topics(version: str) -> bool:
     return not is_before(version, 0, 11)
 
 
-def broker_settings(version: str) -> dict[str, str]:
-    """Return the settings of brokers."""
-    settings = dict(SETTINGS)
+def broker_settings(version: str, *, restart: bool = False) -> dict[str, str]:
+    """Return the settings of brokers.
+
+    `restart`: they are restarted. A broker begins again when its old session is over.
+    """
+    settings = {**SETTINGS, **({} if restart else PATIENT)}
     if not is_before(version, 2, 4):
         settings |= RACKS
     if is_before(version, 1, 0):

@@ -19,10 +19,16 @@ NEWEST: Final = "apache:4.3.1"
 
 
 class Brokers:
-    """A cluster from `with` to its end. requested: embedded, apache:VERSION, or an address."""
+    """A cluster from `with` to its end.
 
-    def __init__(self, requested: str) -> None:
+    Args:
+        requested: embedded, apache:VERSION, or an address.
+        restart: whether brokers are restarted meanwhile.
+    """
+
+    def __init__(self, requested: str, *, restart: bool = False) -> None:
         self.requested = requested
+        self._restart = restart
         self._running = contextlib.ExitStack()
         self._bootstrap = ""
         self.cluster: ApacheCluster | None = None
@@ -69,7 +75,7 @@ class Brokers:
         if self.requested == EMBEDDED:
             return self._running.enter_context(EmbeddedCluster(NODES)).bootstrap
         if self.requested.startswith(APACHE):
-            settings = broker_settings(self.version)
+            settings = broker_settings(self.version, restart=self._restart)
             cluster = ApacheCluster(self.version, NODES, settings=settings)
             self.cluster = self._running.enter_context(cluster)
             return self.cluster.bootstrap

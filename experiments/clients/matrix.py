@@ -268,7 +268,7 @@ class Matrix:
     def _brokers(self, workload: Workload) -> contextlib.AbstractContextManager[Brokers]:
         """Return the brokers of a cell: its own, if it restarts them."""
         if workload.during == ROLLING_RESTART:
-            return Brokers(self.brokers.requested)
+            return Brokers(self.brokers.requested, restart=True)
         return contextlib.nullcontext(self.brokers)
 
     def _setup(self, row: Row, brokers: Brokers, folder: Path) -> TrialSetup:

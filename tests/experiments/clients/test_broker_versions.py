@@ -88,3 +88,8 @@ def test_old_brokers_create_the_partitions_of_a_topic_that_is_named() -> None:
     assert broker_settings("0.10.2.1")["num.partitions"] == "4"
     assert "num.partitions" not in broker_settings("4.3.1")
     assert broker_settings("0.11.0.1")["offsets.topic.replication.factor"] == "1"
+
+
+def test_brokers_that_are_restarted_do_not_wait_for_the_end_of_a_long_session() -> None:
+    assert "broker.session.timeout.ms" not in broker_settings("4.3.1", restart=True)
+    assert broker_settings("4.3.1")["broker.session.timeout.ms"] == "60000"
