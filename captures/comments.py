@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +58,11 @@ def names_flow(comment: dict[str, Any]) -> bool:
     """Return whether a comment names the connection of a flow."""
     number = comment.get("connection")
     return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
+
+
+def naming(comments: Iterable[str]) -> dict[str, Any]:
+    """Return the first comment that names the connection of a flow; {} without one."""
+    return next((parsed for parsed in map(document, comments) if names_flow(parsed)), {})
 
 
 def document(text: str) -> dict[str, Any]:

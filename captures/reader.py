@@ -27,21 +27,26 @@ from barnabas.captures.files.pcapng import (
     NUMBERED,
     Block,
     CaptureError,
+    Damage,
     Other,
     Packet,
     Run,
     Secrets,
     Section,
     Statistics,
-    Truncated,
     each,
 )
 from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Linked, Lost, Note
 from barnabas.captures.tcp.packets import Packets
+from barnabas.captures.tcp.share import Share, ShareFlows
 from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.plural import plural
+
+UNNUMBERED: Final = 1 << 40
+"""Added to a packet's number, it is the number of a flow in a share, which no proxy gives."""
 
 _TOLD: Final = 256
 """Packets between two updates of the position."""
@@ -59,16 +64,31 @@ class CaptureReader:
         paths: Files and folders.
         keys: TLS secrets.
         growth: Read on while the capture grows; ignored for several captures of other tools.
+        share: Read only the conversations of a share. Connections without a number in a comment get
+            `UNNUMBERED` plus the number of their first packet, those of later sections are not counted on.
 
     Raises:
         OSError: A file can't be read.
-        CaptureError: A file is not a capture. Iterating raises it for damage, after all readable events.
+        CaptureError: A file is not a capture. Iterating raises it for damage, after all events: reading
+            continues at the next valid block.
     """
 
     def __init__(
-        self, *paths: Path, keys: KeyLog | None = None, growth: Growth | None = None
+        self,
+        *paths: Path,
+        keys: KeyLog | None = None,
+        growth: Growth | None = None,
+        share: Share | None = None,
     ) -> None:
         self._growth = growth
+        self._share = share
+        self.sections: list[bool] = []
+        """For each section that has begun, whether barnabas wrote it; one that continues the conversations of
+        the section before it does not count."""
+        self.flow_numbers: list[int] = []
+        """The numbers of the flows of the share so far, if there is one."""
+        self.ending = False
+        """Whether the current event comes from the end of a section, and not from a packet."""
         self.given = paths
         """The files and folders that were passed to the constructor."""
         self.keys = KeyLog()
@@ -86,14 +106,16 @@ class CaptureReader:
         """Conversations of other protocols so far, by server port and protocol."""
         self.linked: dict[int, Linked] = {}
         """The linked flows of connections that are open now, by connection number."""
-        self.truncated = False
-        """Whether a file ended within a block."""
+        self.cut: dict[Path, int] = {}
+        """Files that ended within a block so far, and the offset of the block."""
         self.position = 0
         """Bytes read so far, of all files."""
         self.numbered = 0
         """Packets read so far, with the other blocks that Wireshark numbers."""
         self.missing: dict[str, list[int]] = {}
         """Numbers of missing segments, by the name of their capture."""
+        self.damage: dict[tuple[Path, int], Damage] = {}
+        """Damage so far, by file and offset."""
         members: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
         self.others: dict[Path, str] = {}
@@ -107,6 +129,11 @@ class CaptureReader:
         self.paths = tuple(in_order(members))
         self._ours = any(metas.values())
         self.meta = next((metas[path] for path in self.paths if metas[path]), {})
+
+    @property
+    def truncated(self) -> bool:
+        """Return whether a file ended within a block so far."""
+        return bool(self.cut)
 
     @property
     def says_brokers(self) -> bool:
@@ -133,6 +160,7 @@ class CaptureReader:
     def __iter__(self) -> Iterator[Event]:
         self._reset()
         files = OpenFiles()
+        self.damage, self.cut = files.damage, files.cut
         damaged: CaptureError | None = None
         next_update = 0
         try:
@@ -153,13 +181,23 @@ class CaptureReader:
         self.packets.fragments.end()
         self.numbered = self._number
         if self._section is not None:
+            self.ending = True
             yield from self._section.end()
+        if self.damage and damaged is None:
+            first, skipped = next(iter(self.damage.values())), self._skipped()
+            damaged = CaptureError(first.at, f"{first.reason}; {skipped}")
         if damaged is not None:
             raise damaged
 
+    def _skipped(self) -> str:
+        """Return how much of the files could not be read."""
+        size = sum(damage.bytes for damage in self.damage.values())
+        places = f" in {len(self.damage)} places" if len(self.damage) > 1 else ""
+        return f"{plural(size, 'byte')}{places} skipped"
+
     def _reset(self) -> None:
         """Forget the results of an earlier iteration."""
-        self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
+        self.notes, self.packets, self.position = [], Packets(), 0
         self.left_out, self.linked, self.missing = Counter(), {}, {}
         self.tls, self.keys = TlsCounts(), KeyLog()
         if self._extra_keys is not None:
@@ -167,6 +205,7 @@ class CaptureReader:
         self._segment: Segment | None = None
         """The capture segment that is being read."""
         self._section: SectionReader | None = None
+        self.sections, self.flow_numbers, self.ending = [], [], False
         self._number = self.numbered = 0
         """Packets and other numbered blocks, up to and including the current one."""
 
@@ -187,8 +226,6 @@ class CaptureReader:
             self.keys.add(block.key_log)
         elif isinstance(block, Other):
             self._number += block.kind in NUMBERED
-        elif isinstance(block, Truncated):
-            self.truncated = True
         return ()
 
     def _begin(self, block: Section) -> Iterator[Event]:
@@ -205,25 +242,58 @@ class CaptureReader:
         if before is not None:
             if not meta and not before.ours:
                 return  # concatenated captures of other tools continue the same flows
+            self.ending = True
             yield from before.end()
+            self.ending = False
             self._goes_on(meta)
-            base = before.highest
+            base = 0 if self._share else before.highest
         decryption = Decryption(self.keys, self.tls, self.left_out)
-        self._section = SectionReader(bool(meta), base, self.left_out, decryption, self.linked)
+        only = ShareFlows(self._share, self._flow_numbers()) if self._share else None
+        self._section = SectionReader(
+            bool(meta), base, self.left_out, decryption, self.linked, only
+        )
+        self.sections.append(bool(meta))
+
+    def _flow_numbers(self) -> Iterator[int]:
+        while True:
+            self.flow_numbers.append(UNNUMBERED + self.packet)
+            yield self.flow_numbers[-1]
+
+    @property
+    def packet(self) -> int:
+        """Return the number of the packet that the current event comes from, unless the event has one.
+
+        At the end of a section it is the number of the last packet.
+        """
+        if self.ending or self._section is None:
+            return self._number
+        return self._section.number
 
     def beginning(self) -> int:
         """Return when the first packet was captured (ns since the epoch); 0 without packets.
 
         Raises:
             OSError: A file can't be read.
-            CaptureError: A file is damaged.
+            CaptureError: A file can't be read any further.
         """
-        files = OpenFiles()
+        return next((packet.ts_ns for _, _, packet in self.numbered_packets()), 0)
+
+    def numbered_packets(self) -> Iterator[tuple[int, Path, Packet]]:
+        """Yield all packets in the order of reading, each with its number and its file.
+
+        Raises:
+            OSError: A file can't be read.
+            CaptureError: A file can't be read any further.
+        """
+        files, number = OpenFiles(), 0
         try:
-            times = (
-                block.ts_ns for block in each(self._blocks(files)) if isinstance(block, Packet)
-            )
-            return next(times, 0)
+            for block in each(self._blocks(files)):
+                if isinstance(block, Packet):
+                    number += 1
+                    assert files.path is not None  # noqa: S101
+                    yield number, files.path, block
+                elif isinstance(block, Other):
+                    number += block.kind in NUMBERED
         finally:
             files.close()
 

@@ -11,21 +11,22 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from barnabas.captures.comments import document, names_flow
+from barnabas.captures.comments import document, names_flow, naming
 from barnabas.captures.files.pcapng import (
     Packet,
     Run,
 )
-from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.host_port import Endpoint, endpoint_text
 from barnabas.captures.kafka.framing.protocol_detection import OtherProtocol, ProtocolDetection
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
 from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
 from barnabas.captures.tcp.half import Data, Gap
-from barnabas.captures.tcp.headers import Captured, TcpSegment
+from barnabas.captures.tcp.headers import SYN, Captured, TcpSegment
 from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import WAIT_LIMIT, Reassembler
+from barnabas.captures.tcp.share import Share, ShareFlows
 from barnabas.captures.tls.decryption import Decryption
 from barnabas.specs.frames import DIRECTIONS
 
@@ -36,9 +37,9 @@ class SectionReader:
     """A reader of one section's packets, which assigns each TCP flow to a connection.
 
     A capture can hold several concatenated sections; connections of this one are numbered from `base`. If
-    barnabas wrote the capture, a flow without its naming comment gets a negative number. If `numbers` is set,
-    flows take their numbers from it in the order in which they open, and so do connections without a number
-    in a comment.
+    barnabas wrote the capture, a flow without its naming comment gets a negative number. If `only` is set,
+    the other conversations are skipped, and connections without a number in a comment get the numbers of
+    their flows.
     """
 
     def __init__(
@@ -48,19 +49,24 @@ class SectionReader:
         left_out: Counter[tuple[int, OtherProtocol]],
         decryption: Decryption,
         linked: dict[int, Linked],
-        numbers: Iterator[int] | None = None,
+        only: ShareFlows | None = None,
     ) -> None:
         # a capture of barnabas never repeats bytes: missing bytes won't arrive later
         wait_limit = 0 if ours else WAIT_LIMIT
-        self.flows = Reassembler(wait_limit=wait_limit, numbers=numbers)
+        self.flows = Reassembler(wait_limit=wait_limit, numbers=only and only.numbers)
         self._highest = base
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
-        self._detection = ProtocolDetection(base, left_out, renumbers=numbers is None)
+        self._detection = ProtocolDetection(base, left_out, renumbers=only is None)
         self._decryption = decryption
         self._linked = linked
         self._mid_stream = MidStream()
+        self.number = 0
+        """The number of the packet that the current event comes from, unless the event has one."""
+        self._share = only and only.share
+        self._named_in_share: dict[tuple[Endpoint, Endpoint], bool] = {}
+        """Whether a conversation whose comment names its connection is in the share."""
 
     @property
     def highest(self) -> int:
@@ -76,31 +82,18 @@ class SectionReader:
                 _, direction, ts_ns, data, _, last = item
                 yield Chunk(*self._names[item.flow], direction, ts_ns, data, (), last)
             else:
+                self.number = item.packet
                 yield from self.event(item)
 
     def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
         """Return the events of one packet. Consume them all before the next call."""
+        self.number = number
         ts_ns, linktype, data, comments, _ = packet
         tcp = packets.tcp_segment(linktype, data)
         if tcp is None:
             return ()
         fast = None if comments else fast_tcp_segment(linktype, data)
         return self.tcp_segment(tcp, ts_ns, comments, number, fast)
-
-    def take_fast(
-        self, segment: FastTcpSegment, data: memoryview, ts_ns: int, number: int
-    ) -> Iterable[Event] | None:
-        """Return the events of an in-order packet at once; None if `tcp_segment` must handle the packet."""
-        lane = self.flows.lane_of(segment.key)
-        if lane is None:
-            return None
-        flow, half, other = lane
-        events = flow.take_fast(half, other, segment, data, ts_ns, number)
-        if events is None:
-            return None
-        if not events:
-            return ()
-        return chain.from_iterable(map(self.event, events))
 
     def tcp_segment(
         self,
@@ -111,6 +104,10 @@ class SectionReader:
         fast: FastTcpSegment | None = None,
     ) -> Iterator[Event]:
         """Yield the events of a TCP segment with its comments. Consume them all before the next call."""
+        if self._share is not None and not self._in_share(self._share, tcp, comments):
+            for event in self.flows.leave_out(tcp, ts_ns, fast):
+                yield from self.event(event)
+            return
         if self.ours and comments and _GOES_ON in comments[0] and not tcp.payload:
             yield from self._resumed(tcp, ts_ns, comments)
             return
@@ -118,6 +115,15 @@ class SectionReader:
             yield from self.event(event)
         if fast is not None:
             self.flows.learn(fast, tcp)
+
+    def _in_share(self, share: Share, tcp: TcpSegment, comments: tuple[str, ...]) -> bool:
+        ends = reassembly.key_of(tcp)
+        if comments and (tcp.flags & SYN or _GOES_ON in comments[0]):
+            comment = naming(comments)
+            if comment:
+                self._named_in_share[ends] = share.has(ends, comment["connection"])
+        named = self._named_in_share.get(ends)
+        return share.has(ends, None) if named is None else named
 
     def _resumed(self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...]) -> Iterator[Event]:
         """Yield the events of a flow that the next segment of the capture introduces again.
@@ -172,9 +178,7 @@ class SectionReader:
                 number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
             )
         if isinstance(event, reassembly.Opened):
-            comment = next(
-                (parsed for parsed in map(document, event.comments) if names_flow(parsed)), {}
-            )
+            comment = naming(event.comments)
             number = self._number(
                 comment.get("connection", -event.flow if self.ours else event.flow)
             )

@@ -79,8 +79,11 @@ class CaptureFile:
         """
         return each(self.runs())
 
-    def runs(self) -> Iterator[Block | Run]:
+    def runs(self, *, recover: bool = False) -> Iterator[Block | Run]:
         """Return the blocks of the file, with packets without options in runs. Call it once.
+
+        With `recover`, reading continues after damage, which yields `Damage`; only compressed data can't be
+        read any further.
 
         Raises:
             CaptureError: The file is not a capture, or is damaged.
@@ -89,9 +92,9 @@ class CaptureFile:
         file = self._unpacked = unpacked(self._raw, self._reader)
         magic = file.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
-            return chain([Section((), "", 0)], pcap.read_runs(file))
+            return chain([Section((), "", 0)], pcap.read_runs(file, recover=recover))
         if not magic or MAGIC.startswith(magic[:4]):
-            return pcapng_file.read_runs(file)
+            return pcapng_file.read_runs(file, recover=recover)
         for start, reason in _OTHERS:
             if magic.startswith(start):
                 raise CaptureError(0, reason)

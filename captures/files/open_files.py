@@ -13,7 +13,7 @@ from typing import Final
 
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.growth import Growth
-from barnabas.captures.files.pcapng import Block, Packet, Run
+from barnabas.captures.files.pcapng import Block, Damage, Packet, Run, Truncated
 
 Turn = tuple[int, int]
 """When a packet is due: its time, and the index of its file."""
@@ -27,6 +27,12 @@ class OpenFiles:
     def __init__(self) -> None:
         self._open: dict[int, CaptureFile] = {}
         self._closed = 0
+        self.path: Path | None = None
+        """The file of the current block."""
+        self.damage: dict[tuple[Path, int], Damage] = {}
+        """The damage in all files so far, by path and offset."""
+        self.cut: dict[Path, int] = {}
+        """The files that end within a block so far, and its offset."""
 
     @property
     def position(self) -> int:
@@ -36,10 +42,10 @@ class OpenFiles:
     def blocks(self, path: Path, growth: Growth | None = None) -> Iterator[Block | Run]:
         """Yield the blocks of one file, which is still being written with `growth`.
 
-        Raises OSError, CaptureError.
+        Raises OSError, and CaptureError where a file can't be read any further.
         """
-        file = self._opened(path, growth)
-        yield from file.runs()
+        file, self.path = self._opened(path, growth), path
+        yield from self._runs(file, path)
         self._close(file)
 
     def merged(self, paths: Iterable[Path]) -> Iterator[Block | Run]:
@@ -53,7 +59,7 @@ class OpenFiles:
         for index, path in enumerate(paths := list(paths)):
             before = 0
             with CaptureFile(path) as file:
-                for block in file.runs():
+                for block in self._runs(file, path):
                     if isinstance(block, Packet | Run):
                         waiting.append((_time(block), index, before))
                         break
@@ -65,15 +71,27 @@ class OpenFiles:
             while waiting and (not streams or waiting[-1][:2] < streams[0][:2]):
                 time, index, before = waiting.pop()
                 file = self._opened(paths[index])
-                heapq.heappush(streams, (time, index, _Stream(file, index, before)))
+                blocks = islice(self._runs(file, paths[index]), before, None)
+                heapq.heappush(streams, (time, index, _Stream(file, index, blocks)))
             _, index, stream = streams[0]
             due = [each[:2] for each in (*streams[1:3], *waiting[-1:])]
+            self.path = paths[index]
             yield stream.until(min(due, default=_LAST))
             if (following := stream.following()) is None:
                 heapq.heappop(streams)
                 self._close(stream.file)
             else:
                 heapq.heapreplace(streams, (following, index, stream))
+
+    def _runs(self, file: CaptureFile, path: Path) -> Iterator[Block | Run]:
+        """Yield the blocks of a file other than damage, which `damage` gets."""
+        for block in file.runs(recover=True):
+            if isinstance(block, Damage):
+                self.damage[path, block.file_offset] = block
+                continue
+            if isinstance(block, Truncated):
+                self.cut[path] = block.file_offset
+            yield block
 
     def _opened(self, path: Path, growth: Growth | None = None) -> CaptureFile:
         file = CaptureFile(path, growth)
@@ -94,10 +112,10 @@ class OpenFiles:
 class _Stream:
     """The blocks of one file from its first packet on."""
 
-    def __init__(self, file: CaptureFile, index: int, before: int) -> None:
+    def __init__(self, file: CaptureFile, index: int, blocks: Iterator[Block | Run]) -> None:
         self.file = file
         self._index = index
-        self._blocks = islice(file.runs(), before, None)
+        self._blocks = blocks
         self._block = next(self._blocks)
         self._at = 0
         self._now = _time(self._block)

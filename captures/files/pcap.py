@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from barnabas.captures.files.block_resync import CHAIN, RecordLayout, skip_to_record
 from barnabas.captures.files.pcapng import (
     BLOCK_LIMIT,
     RUN,
     CaptureError,
+    Damage,
     Run,
     Truncated,
 )
@@ -36,27 +38,21 @@ _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; the bits above are the length of a checksum."""
 
 
-def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
+def read_runs(
+    file: io.BufferedIOBase, *, recover: bool = False
+) -> Iterator[Run | Damage | Truncated]:
     """Yield the packets of a file from its beginning in runs, each valid until the next is requested.
 
+    With `recover`, damage yields `Damage`, and reading continues after it; without, it raises CaptureError.
     Raises CaptureError (at once, if it is not a pcap file), and every error of `file`.
     """
     header = file.read(HEADER)
     if header[:4] in MAGICS and len(header) < HEADER:
         return iter([Truncated(0)])
-    return _runs(ReadBuffer(file, HEADER), read_header(header))
+    return _runs(ReadBuffer(file, HEADER), read_header(header), recover)
 
 
-class Layout(NamedTuple):
-    """The layout of a file's records: `size` is the bytes before a packet, `tick` in ns."""
-
-    order: str
-    tick: int
-    size: int
-    linktype: int
-
-
-def read_header(header: bytes) -> Layout:
+def read_header(header: bytes) -> RecordLayout:
     """Parse the first 24 bytes of a file. Raises CaptureError."""
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
@@ -64,10 +60,12 @@ def read_header(header: bytes) -> Layout:
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return Layout(order, tick, size, network & _LINKTYPE)
+    return RecordLayout(order, tick, size, network & _LINKTYPE)
 
 
-def _runs(window: ReadBuffer, layout: Layout) -> Iterator[Run | Truncated]:
+def _runs(
+    window: ReadBuffer, layout: RecordLayout, recover: bool
+) -> Iterator[Run | Damage | Truncated]:
     order, tick, size, linktype = layout
     record = struct.Struct(order + "III").unpack_from
     while window.has(size):
@@ -84,9 +82,24 @@ def _runs(window: ReadBuffer, layout: Layout) -> Iterator[Run | Truncated]:
         if places:
             window.at = at
             yield Run(linktype, data, places, window.before, size)
-        elif length > BLOCK_LIMIT:
-            raise CaptureError(window.before + at + 8, f"a packet of {length} bytes")
-        elif not window.has(size + length):
-            break
+        elif length > BLOCK_LIMIT or not window.has(size + length):
+            yield _unread(window, layout, length, recover)
     if window.at < len(window.data):
         yield Truncated(window.before + window.at)
+
+
+def _unread(
+    window: ReadBuffer, layout: RecordLayout, length: int, recover: bool
+) -> Damage | Truncated:
+    """Skip a record that is damaged, or that the file ends in. Raises CaptureError without `recover`."""
+    offset, cut = window.before + window.at, length <= BLOCK_LIMIT
+    reason = "the packet would not end within the file" if cut else f"a packet of {length} bytes"
+    if not recover and not cut:
+        raise CaptureError(offset + 8, reason)
+    if recover:
+        skip_to_record(window, layout, least=CHAIN if cut else 1)
+    else:
+        window.at = len(window.data)
+    if cut and window.at == len(window.data):
+        return Truncated(offset)
+    return Damage(offset, window.before + window.at - offset, offset + 8, reason)

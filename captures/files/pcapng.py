@@ -148,7 +148,17 @@ class Truncated(NamedTuple):
     file_offset: int
 
 
-Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
+class Damage(NamedTuple):
+    """Bytes that are no valid block; after them begins a valid block, or the file ends."""
+
+    file_offset: int
+    bytes: int
+    at: int
+    """The offset of the invalid number or byte."""
+    reason: str
+
+
+Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated | Damage
 
 
 def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from barnabas.captures.files.block_body import read_block
+from barnabas.captures.files.block_resync import CHAIN, skip_to_block
 from barnabas.captures.files.pcapng import (
     AROUND,
     BEFORE,
@@ -16,55 +17,99 @@ from barnabas.captures.files.pcapng import (
     LAYOUTS,
     MAGIC,
     RUN,
+    SECTION,
     Block,
     CaptureError,
+    Damage,
     Interface,
     Layout,
     Packet,
     Run,
-    Section,
     Truncated,
     block_head,
     check_end,
+    section_order,
 )
 from barnabas.captures.files.read_buffer import ReadBuffer
 
 
-def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
-    """Yield the blocks of a file from its beginning, each valid until the next is requested.
+def read_runs(file: io.BufferedIOBase, *, recover: bool = False) -> Iterator[Block | Run]:
+    """Return the blocks of a file from its beginning, each valid until the next is requested.
 
-    Packets without options are in runs. Raises CaptureError, and every error of `file`.
+    Packets without options are in runs. With `recover`, damage yields `Damage`, and reading continues after
+    it; without, it raises CaptureError. Raises CaptureError for other files, and every error of `file`.
     """
-    size = _size(file)
-    window = _opened(file)
-    order, layout = "<", LAYOUTS["<"]
-    interfaces: list[Interface] = []
-    while window.has(AROUND):
-        run = _run(window, layout, interfaces)
-        if run is not None:
-            yield run
-            continue
-        data, at, offset = window.data, window.at, window.before + window.at
-        order, kind, length = block_head(data, at, order, offset)
-        layout = LAYOUTS[order]
-        if (size is not None and length > size - offset) or not window.has(length):
-            break
-        if window.data is not data:  # the buffer was refilled: the block may be a plain packet
-            continue
-        check_end(data, at, order, length, offset)
-        block = read_block(bytes(data[at : at + length]), order, offset, interfaces)
-        if isinstance(block, Section):
-            interfaces.clear()
-        elif isinstance(block, Interface):
-            interfaces.append(block)
+    return _PcapngFile(file, recover).runs()
+
+
+class _PcapngFile:
+    """A file that is being read, with the state of its current section."""
+
+    def __init__(self, file: io.BufferedIOBase, recover: bool) -> None:
+        self._size = _size(file)
+        self._window = _opened(file)
+        self._recover = recover
+        self._order = "<"
+        self._interfaces: list[Interface] = []
+
+    @property
+    def _offset(self) -> int:
+        return self._window.before + self._window.at
+
+    def runs(self) -> Iterator[Block | Run]:
+        window = self._window
+        while window.has(AROUND):
+            run = _run(window, LAYOUTS[self._order], self._interfaces)
+            if run is not None:
+                yield run
+                continue
+            offset = self._offset
+            try:
+                block = self._block()
+            except CaptureError as problem:
+                if not self._recover:
+                    raise
+                if self._offset == offset:  # its length is wrong
+                    skip_to_block(window, self._order)
+                block = Damage(offset, self._offset - offset, problem.offset, problem.reason)
+            if block is not None:
+                yield block
+            if isinstance(block, Truncated):
+                return
+        if window.at < len(window.data):
+            yield Truncated(self._offset)
+
+    def _block(self) -> Block | Run | None:
+        """Return the next block; None: it was not in the buffer, and may be a plain packet."""
+        window, offset = self._window, self._offset
+        data, at = window.data, window.at
+        if bytes(data[at : at + 4]) == MAGIC:  # its byte order holds, even if the rest is damaged
+            self._order = section_order(data, at, offset)
+        _, kind, length = block_head(data, at, self._order, offset)
+        if (self._size is not None and length > self._size - offset) or not window.has(length):
+            return self._cut(offset)
+        if window.data is not data:
+            return None
+        check_end(data, at, self._order, length, offset)
         window.at += length
+        if kind == SECTION:
+            self._interfaces.clear()
+        block = read_block(bytes(data[at : at + length]), self._order, offset, self._interfaces)
+        if isinstance(block, Interface):
+            self._interfaces.append(block)
         if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
             bounds = block.ts_ns, at + BEFORE, at + BEFORE + len(block.data)
-            yield Run(block.linktype, data, [bounds], window.before, BEFORE)
-        else:
-            yield block
-    if window.at < len(window.data):
-        yield Truncated(window.before + window.at)
+            return Run(block.linktype, data, [bounds], window.before, BEFORE)
+        return block
+
+    def _cut(self, offset: int) -> Truncated | Damage:
+        """Return the end of the file within a block, or damage if valid blocks follow."""
+        if self._recover:
+            skip_to_block(self._window, self._order, least=CHAIN)
+            if self._window.at < len(self._window.data):
+                reason = "the block would not end within the file"
+                return Damage(offset, self._offset - offset, offset + 4, reason)
+        return Truncated(offset)
 
 
 def _opened(file: io.BufferedIOBase) -> ReadBuffer:

@@ -27,18 +27,21 @@ from barnabas.captures.tcp.headers import (
 Lane = tuple[Flow, Half, Half]
 """One direction of a conversation: the flow, the sender's half, and the receiver's half."""
 
+_UNKNOWN: Final = ()
 
 _UNUSUAL: Final = SYN | FIN | RST
 
 
-def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
+def reassemble_run(  # noqa: C901 (calls would take longer than the work)
+    lanes: Mapping[bytes, Lane | None], run: Run, number: int
+) -> Iterator[Data | int]:
     """Yield the data that the packets of a run complete, and the index of each packet for the careful path.
 
     The caller must handle each item before it asks for the next: a packet may open or close a lane, and the
     reader of Data sets how much is gathered.
 
     Args:
-        lanes: Known directions, by `FastTcpSegment.key`.
+        lanes: Known directions, by `FastTcpSegment.key`; None: its packets other than SYN are skipped.
         run: The packets.
         number: The number of the run's first packet.
     """
@@ -73,9 +76,10 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
                 continue
             key, seq, ack, word, start, end = segment
             start, end = begin + start, begin + end
-        lane = find(key)
-        if lane is None:
-            yield index
+        lane = find(key, _UNKNOWN)
+        if not lane:
+            if lane is _UNKNOWN or word & SYN:
+                yield index
             continue
         flow, half, other = lane
         if (

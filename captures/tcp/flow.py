@@ -14,8 +14,7 @@ from typing import Final
 
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.bytes_needed import Needs
-from barnabas.captures.tcp.fast_headers import FastTcpSegment
-from barnabas.captures.tcp.half import MODULUS, OLD, Data, Early, Gap, Half
+from barnabas.captures.tcp.half import MODULUS, Data, Early, Gap, Half
 from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Captured
 from barnabas.specs.frames import Direction
 
@@ -56,31 +55,6 @@ class Flow:
     def halves(self, source: Endpoint) -> tuple[Half, Half]:
         """Return the direction that this endpoint sends, and the opposite direction."""
         return self._pairs[source != self.client]
-
-    def take_fast(
-        self,
-        half: Half,
-        other: Half,
-        segment: FastTcpSegment,
-        data: memoryview,
-        ts_ns: int,
-        packet: int,
-    ) -> tuple[Data, ...] | None:
-        """Return the data of a plain packet that is in order while no segment waits; None: use `take`.
-
-        Decides exactly as `fast_reassembly` does for the packets of a run.
-        """
-        _, seq, ack, flags, start, end = segment
-        if flags & (SYN | FIN | RST) or half.early or other.early:
-            return None
-        if half.first is None or other.first is None:
-            return None
-        acked = (ack - other.first - other.position) % MODULUS
-        if (seq - half.first - half.position) % MODULUS or (self.wait_limit and 0 < acked < OLD):
-            return None
-        self.count += 1
-        payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
-        return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
 
     def take(self, captured: Captured) -> Iterator[Data | Gap]:
         """Yield the data and gaps that a TCP segment of either direction completes."""

@@ -75,8 +75,8 @@ class Reassembler:
         self._count = 0
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
-        self._lanes: dict[bytes, Lane] = {}
-        """Known directions by `FastTcpSegment.key`."""
+        self._lanes: dict[bytes, Lane | None] = {}
+        """Known directions by `FastTcpSegment.key`; None: one that is left out."""
         self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
         """Payload bytes of all beginnings."""
@@ -89,16 +89,24 @@ class Reassembler:
         """
         return reassemble_run(self._lanes, run, number)
 
-    def lane_of(self, key: bytes) -> Lane | None:
-        """Return the direction of a conversation that plain packets with this key belong to."""
-        return self._lanes.get(key)
-
     def learn(self, segment: FastTcpSegment, tcp: TcpSegment) -> None:
         """Remember the direction of plain packets with the key of a segment that was fed."""
-        flow = self._flows.get(_key(tcp))
-        if flow is not None and segment.key not in self._lanes:
+        flow = self._flows.get(key_of(tcp))
+        if flow is not None and not self._lanes.get(segment.key):
             self._lanes[segment.key] = flow, *flow.halves(tcp.source)
             flow.keys.append(segment.key)
+
+    def leave_out(
+        self, tcp: TcpSegment, ts_ns: int, segment: FastTcpSegment | None
+    ) -> Iterator[Event]:
+        """Skip a conversation from this segment on; a followed one between these ports ends here."""
+        key = key_of(tcp)
+        if key in self._beginnings:
+            yield from self._begin(key)
+        if key in self._flows:
+            yield from self._close(key, ts_ns, reset=False)
+        if segment is not None:
+            self._lanes[segment.key] = None
 
     def feed(
         self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
@@ -112,7 +120,7 @@ class Reassembler:
             packet: The number of its packet.
         """
         held = Captured(tcp, ts_ns, comments, packet)
-        key = _key(tcp)
+        key = key_of(tcp)
         beginning = self._beginnings.get(key)
         if beginning is None:
             if not self._wait_limit or key in self._flows or self._void(key, held):
@@ -190,7 +198,7 @@ class Reassembler:
             again: Whether another conversation between these ports is open, which ends here.
         """
         tcp, ts_ns, comments, _ = captured
-        key = _key(tcp)
+        key = key_of(tcp)
         if again:
             yield from self._close(key, ts_ns, reset=False)
         flow = self._flows[key] = Flow(self._next_number(), tcp.source, self._wait_limit)
@@ -200,7 +208,7 @@ class Reassembler:
 
     def followed(self, tcp: TcpSegment) -> int | None:
         """Return the number of the open conversation of a TCP segment; None without one."""
-        flow = self._flows.get(_key(tcp))
+        flow = self._flows.get(key_of(tcp))
         return None if flow is None else flow.number
 
     def end(self) -> Iterator[Event]:
@@ -240,7 +248,7 @@ class Reassembler:
         return half.ahead(tcp.seq) + len(tcp.payload) <= half.position
 
 
-def _key(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
+def key_of(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
     """Return the key of a conversation, which is the same for both directions."""
     source, target = tcp.source, tcp.target
     return (source, target) if source < target else (target, source)

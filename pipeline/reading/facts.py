@@ -1,4 +1,4 @@
-"""Facts from all flows (connection numbers, names, brokers, losses), and exchanges completed with them.
+"""Facts from all shares (connection numbers, names, brokers, losses), and exchanges completed with them.
 
 A name is valid for the whole capture: a topic id never gets another name. So an exchange may show a name that
 only a later message gives. The sequential reader, which reads once, shows the name from that message on.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import bisect
 import uuid
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from barnabas.captures.kafka.context.memory import Memory
+from barnabas.pipeline.reading.capture_facts import unread_faults
 from barnabas.pipeline.reading.outcomes import Outcome, Position
-from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.rows.columns import Column, arrow
 from barnabas.specs.jsonform import uuid_text
 
@@ -26,8 +27,15 @@ from barnabas.specs.jsonform import uuid_text
 class Facts:
     """The facts that `gather` collects. They can be pickled for tasks."""
 
+    sections: list[bool] = field(default_factory=list)
+    """For each section of the capture, whether barnabas wrote it."""
+    packets: int = 0
+    notes: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    """Metadata of the proxy's captures, and remarks: time (ns), and content."""
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    """Parts of files that could not be read, and other conversations: values of the table `errors`."""
     connections: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The numbers of connections, by group of sections and connection key."""
+    """The numbers of connections, by section and connection key."""
     losses: list[Position] = field(default_factory=list)
     """The positions at which data was found to be missing, in order."""
     topics: dict[uuid.UUID, str] = field(default_factory=dict)
@@ -35,51 +43,85 @@ class Facts:
     """Transactional ids by producer id."""
     brokers: dict[str, int | None] = field(default_factory=dict)
     """Node ids by address; None: several nodes had the address."""
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """Outcomes of all shares so far."""
+
+    opened: dict[int, list[tuple[Position, int]]] = field(default_factory=dict)
+    """The connections by section."""
+    flows: dict[int, list[int]] = field(default_factory=dict)
+    topics: Memory[uuid.UUID, str] = field(default_factory=Memory)
+    producers: Memory[int, str] = field(default_factory=Memory)
+    brokers: Memory[str, int | None] = field(default_factory=Memory)
+    clusters: set[str] = field(default_factory=set)
+    ambiguous: bool = False
     forgotten: int = 0
-    """The number of topics, producers and brokers that were dropped because there were too many."""
+    left_out: Counter[tuple[int, str]] = field(default_factory=Counter)
+    without_keys: set[str] = field(default_factory=set)
+    read_in_part: set[str] = field(default_factory=set)
 
 
-def gather(outcomes: Iterable[Outcome], section_groups: Sequence[SectionGroup]) -> Facts:
-    """Return the facts from outcomes in any order."""
-    facts = Facts()
-    opened: dict[int, list[tuple[Position, int]]] = {}
-    flows: dict[int, list[int]] = {}
-    topics: Memory[uuid.UUID, str] = Memory()
-    producers: Memory[int, str] = Memory()
-    brokers: Memory[str, int | None] = Memory()
-    clusters: set[str] = set()
-    ambiguous = False
+def gather(outcomes: Iterable[Outcome]) -> Facts:
+    """Return the facts from the outcomes of all shares, in any order."""
+    facts, so_far = Facts(), _Gathering()
     for outcome in sorted(outcomes, key=lambda outcome: outcome.position):
-        match outcome.kind:
-            case "connection":
-                opened.setdefault(outcome.section_group, []).append(
-                    (outcome.position, outcome.connection_key)
-                )
-            case "flow":
-                flows.setdefault(outcome.section_group, []).append(outcome.connection_key)
-            case "loss":
-                facts.losses.append(outcome.position)
-            case "topic":
-                topics[uuid.UUID(outcome.details["id"])] = outcome.details["name"]
-            case "producer":
-                producers[outcome.details["id"]] = outcome.details["name"]
-            case "broker":
-                address, node = outcome.details["address"], outcome.details["node"]
-                if brokers.setdefault(address, node) != node:
-                    brokers[address] = None
-                ambiguous = ambiguous or outcome.details["several"]
-                clusters |= {outcome.details["cluster"]} - {None}
-    if ambiguous or len(clusters) > 1:
-        brokers.clear()
-    facts.topics, facts.producers, facts.brokers = dict(topics), dict(producers), dict(brokers)
-    facts.forgotten = topics.forgotten + producers.forgotten + brokers.forgotten
-    _number(facts, section_groups, opened, flows)
+        _add(outcome, facts, so_far)
+    if so_far.ambiguous or len(so_far.clusters) > 1:
+        so_far.brokers.clear()
+    facts.topics, facts.producers = dict(so_far.topics), dict(so_far.producers)
+    facts.brokers = dict(so_far.brokers)
+    for memory in (so_far.topics, so_far.producers, so_far.brokers):
+        so_far.forgotten += memory.forgotten
+    facts.faults += unread_faults(
+        so_far.left_out, so_far.without_keys, so_far.read_in_part, so_far.forgotten
+    )
+    _number(facts, so_far.opened, so_far.flows)
     return facts
+
+
+def _add(outcome: Outcome, facts: Facts, so_far: _Gathering) -> None:
+    details = outcome.details
+    match outcome.kind:
+        case "connection":
+            opened = outcome.position, outcome.connection_key
+            so_far.opened.setdefault(outcome.section, []).append(opened)
+        case "flow":
+            so_far.flows.setdefault(outcome.section, []).append(outcome.connection_key)
+        case "loss":
+            facts.losses.append(outcome.position)
+        case "forgotten":
+            so_far.forgotten += details["count"]
+        case "unread":
+            for port, protocol, count in details["left_out"]:
+                so_far.left_out[port, protocol] += count
+            so_far.without_keys |= set(details["without_keys"])
+            so_far.read_in_part |= set(details["read_in_part"])
+        case "capture":
+            facts.sections, facts.packets = details["sections"], details["packets"]
+            facts.notes = [(ts_ns, content) for ts_ns, content in details["notes"]]
+            facts.faults = list(details["faults"])
+        case _:
+            _add_name(outcome.kind, details, so_far)
+
+
+def _add_name(kind: str, details: dict[str, Any], so_far: _Gathering) -> None:
+    match kind:
+        case "topic":
+            so_far.topics[uuid.UUID(details["id"])] = details["name"]
+        case "producer":
+            so_far.producers[details["id"]] = details["name"]
+        case "broker":
+            address, node = details["address"], details["node"]
+            if so_far.brokers.setdefault(address, node) != node:
+                so_far.brokers[address] = None
+            so_far.ambiguous = so_far.ambiguous or details["several"]
+            so_far.clusters |= {details["cluster"]} - {None}
 
 
 def _number(
     facts: Facts,
-    section_groups: Sequence[SectionGroup],
     opened: dict[int, list[tuple[Position, int]]],
     flows: dict[int, list[int]],
 ) -> None:
@@ -90,18 +132,18 @@ def _number(
     order of their beginning.
     """
     base = 0
-    for number, section_group in enumerate(section_groups):
+    for section, ours in enumerate(facts.sections):
         highest = base
-        ranks = {of: at for at, of in enumerate(sorted(flows.get(number, ())), 1)}
-        for rank, (_, of) in enumerate(sorted(opened.get(number, ())), 1):
-            if not section_group.ours:
-                number_of_connection = base + rank
-            elif of in ranks or -of in ranks:
-                number_of_connection = -ranks.get(of, ranks.get(-of, 0))
+        ranks = {flow: at for at, flow in enumerate(sorted(flows.get(section, ())), 1)}
+        for rank, (_, key) in enumerate(sorted(opened.get(section, ())), 1):
+            if not ours:
+                number = base + rank
+            elif key in ranks or -key in ranks:
+                number = -ranks.get(key, ranks.get(-key, 0))
             else:
-                number_of_connection = of + base if of > 0 else of
-            facts.connections[number, of] = number_of_connection
-            highest = max(highest, number_of_connection)
+                number = key + base if key > 0 else key
+            facts.connections[section, key] = number
+            highest = max(highest, number)
         base = highest
 
 
@@ -125,10 +167,8 @@ class Completion:
                 return pa.array([self._capture] * len(batch), field.type)
             case "connection":
                 numbers = self._facts.connections
-                section_groups, keys = (
-                    batch[name].to_pylist() for name in ("section_group", "connection_key")
-                )
-                connections = [numbers[key] for key in zip(section_groups, keys, strict=True)]
+                sections, keys = (batch[name].to_pylist() for name in ("section", "connection_key"))
+                connections = [numbers[key] for key in zip(sections, keys, strict=True)]
                 return pa.array(connections, field.type)
             case "losses":
                 return pa.array(self._losses(batch), field.type)

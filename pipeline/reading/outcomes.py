@@ -1,4 +1,4 @@
-"""The rows that result from reading flows: exchanges, and the facts that complete the exchanges of all flows.
+"""The rows of a share of a capture: exchanges, and the facts that complete the exchanges of all shares.
 
 `kind` says what a row is. Rows other than exchanges have their values in `details`, as JSON.
 """
@@ -30,9 +30,10 @@ class Outcome(NamedTuple):
     """A row: the columns of an exchange, or other details."""
 
     kind: str
-    """exchange, inside, error, frame, connection, flow, loss, topic, producer, broker."""
-    section_group: int
-    """See plan.SectionGroup."""
+    """exchange, inside, error, frame, connection, flow, loss, topic, producer, broker, forgotten, unread or
+    capture."""
+    section: int
+    """See CaptureReader.sections."""
     connection_key: int
     """The connection's key, which is not its number yet: see `facts.Completion`."""
     position: Position
@@ -42,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 HEAD: Final = fields(
-    "kind string, section_group int, connection_key bigint, at bigint, flow bigint, "
+    "kind string, section int, connection_key bigint, at bigint, flow bigint, "
     "within bigint, details string"
 )
 """The columns of an Outcome, with those of its Position; `details` as JSON, null for an exchange."""

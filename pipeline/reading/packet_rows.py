@@ -1,24 +1,20 @@
-"""A row for each packet of a piece: the table `packets`, with the requested columns only."""
+"""A row for each packet of a capture: the table `packets`, with the requested columns only."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from barnabas.captures.files.pcapng import NUMBERED, Other
+from barnabas.captures.files.pcapng import Packet
 from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tcp.packets import Packets
-from barnabas.pipeline.reading.blocks import blocks
-from barnabas.pipeline.reading.endpoints import endpoints
-from barnabas.pipeline.reading.header_arrays import fast_headers
-from barnabas.pipeline.reading.numbering import Numbers
-from barnabas.pipeline.reading.packet_arrays import PacketArrays
-from barnabas.pipeline.reading.plan import Piece
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.rows.columns import Column, arrow
 
 PACKETS: Final = (
@@ -46,9 +42,13 @@ WRITTEN: Final = (
 )
 """The columns of a written table: `file` and `offset` locate the packet's bytes."""
 
-_TCP: Final = frozenset(("source", "target", "seq", "ack", "flags", "payload"))
 _MOST: Final = 8 << 20
-"""Bytes of packets in a batch, if they are requested."""
+"""Bytes of packets that end a batch."""
+_ROWS: Final = 4000
+"""Packets that end a batch."""
+_GROUP: Final = 4096
+"""Consecutive packets that one reader makes rows of."""
+ALL_PACKETS: Final = Share(0, 1)
 
 OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "EqualTo": operator.eq,
@@ -70,119 +70,71 @@ class Comparison(NamedTuple):
     value: int
 
 
+class _Packet(NamedTuple):
+    """A packet of a file, and its TCP segment if it has one."""
+
+    number: int
+    path: Path
+    packet: Packet
+    segment: TcpSegment | None
+
+
+_COLUMNS: Final[dict[str, Callable[[_Packet], Any]]] = {
+    "file": lambda of: str(of.path),
+    "number": lambda of: of.number,
+    "ts": lambda of: of.packet.ts_ns // 1000,
+    "ts_ns": lambda of: of.packet.ts_ns,
+    "offset": lambda of: of.packet.file_offset,
+    "linktype": lambda of: of.packet.linktype,
+    "size": lambda of: len(of.packet.data),
+    "source": lambda of: of.segment and endpoint_text(of.segment.source),
+    "target": lambda of: of.segment and endpoint_text(of.segment.target),
+    "seq": lambda of: of.segment and of.segment.seq,
+    "ack": lambda of: of.segment and of.segment.ack,
+    "flags": lambda of: of.segment and of.segment.flags,
+    "payload": lambda of: of.segment and len(of.segment.payload),
+    "comments": lambda of: list(of.packet.comments),
+    "data": lambda of: of.packet.data,
+}
+"""The value of each column."""
+
+
 def packet_rows(
-    piece: Piece, columns: Sequence[str], conditions: Sequence[Comparison] = ()
+    paths: Sequence[Path],
+    columns: Sequence[str],
+    conditions: Sequence[Comparison] = (),
+    share: Share = ALL_PACKETS,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows of a piece with these columns of PACKETS that meet all conditions. Raises OSError."""
+    """Yield rows of a capture with these columns of PACKETS that meet all conditions.
+
+    Args:
+        paths: The files, in the order of reading.
+        columns: The names of the columns.
+        conditions: See `Comparison`.
+        share: Packets are divided among readers in groups of `_GROUP`.
+
+    Raises:
+        OSError: A file can't be read.
+        CaptureError: A file can't be read any further.
+    """
     schema = arrow(tuple(column for column in PACKETS if column.name in columns))
     schema = pa.schema([schema.field(name) for name in columns])
-    numbers = Numbers(piece)
-    packets = Packets()
-    for block in blocks(piece.range):
-        if isinstance(block, Other) and block.kind in NUMBERED:
-            numbers.skip()
-        elif isinstance(block, PacketArrays):
-            comparable = {"number": numbers.of(block), "ts_ns": block.times, "size": block.sizes}
-            matching = np.ones(len(block.blocks), bool)
-            for condition in conditions:
-                matching &= OPERATORS[condition.operator](
-                    comparable[condition.column], condition.value
-                )
-            items = np.flatnonzero(matching)
-            for part in _parts(block, items, whole="data" not in columns):
-                of = _Part(piece.range.path, block, comparable["number"], part)
-                yield _batch(of, packets, schema)
-
-
-def _parts(arrays: PacketArrays, items: NDArray[np.intp], *, whole: bool) -> list[NDArray[np.intp]]:
-    if whole or not items.size:
-        return [items] if items.size else []
-    share = np.cumsum(arrays.sizes[items]) // _MOST
-    return np.split(items, np.flatnonzero(np.diff(share)) + 1)
-
-
-class _Part(NamedTuple):
-    """Packets to make rows of."""
-
-    path: str
-    """The capture file."""
-    arrays: PacketArrays
-    numbers: NDArray[np.int64]
-    """The number of each packet of the arrays."""
-    items: NDArray[np.intp]
-    """The indexes of the packets with a row."""
-
-
-_COLUMNS: Final[dict[str, Callable[[_Part], Any]]] = {
-    "file": lambda of: [of.path] * len(of.items),
-    "number": lambda of: of.numbers[of.items],
-    "ts": lambda of: pa.array(of.arrays.times[of.items] // 1000),
-    "ts_ns": lambda of: of.arrays.times[of.items],
-    "offset": lambda of: of.arrays.blocks[of.items] + of.arrays.base,
-    "linktype": lambda of: of.arrays.linktypes[of.items],
-    "size": lambda of: of.arrays.sizes[of.items],
-    "comments": lambda of: [list(of.arrays.comments.get(item, ())) for item in of.items.tolist()],
-    "data": lambda of: [of.arrays.packet(item) for item in of.items.tolist()],
-}
-"""Functions that make the columns without TCP."""
-
-
-def _batch(of: _Part, packets: Packets, schema: pa.Schema) -> pa.RecordBatch:
-    tcp: dict[str, Any] = {}
-    if not _TCP.isdisjoint(schema.names):
-        tcp = _segments(of.arrays, of.items, packets)
-    arrays = []
-    for field in schema:
-        values = tcp[field.name] if field.name in _TCP else _COLUMNS[field.name](of)
-        if isinstance(values, list):
-            arrays.append(pa.array(values, field.type))
-        else:
-            arrays.append(pa.array(values).cast(field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _segments(
-    arrays: PacketArrays, items: NDArray[np.intp], packets: Packets
-) -> dict[str, list[Any]]:
-    """Return the values of TCP fields in each packet, or nulls."""
-    count = len(arrays.blocks)
-    values_by_column: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
-    rest = np.zeros(count, bool)
-    rest[items] = True
-    for headers in fast_headers(arrays):
-        rest[headers.items] = False
-        rows = zip(
-            headers.items.tolist(), headers.ends, headers.forward.tolist(), headers.seq.tolist(),
-            headers.ack.tolist(), headers.flags.tolist(), headers.sizes.tolist(), strict=True,
-        )  # fmt: skip
-        for item, ends, forward, seq, ack, flags, size in rows:
-            source, target = endpoints(ends.tobytes())[:: 1 if forward else -1]
-            _put(values_by_column, item, source, target, seq, ack, flags, size)
-    for item in np.flatnonzero(rest).tolist():
-        segment = packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
-        if segment is not None:
-            size = len(segment.payload)
-            source, target = segment.source, segment.target
-            _put(
-                values_by_column,
-                item,
-                source,
-                target,
-                segment.seq,
-                segment.ack,
-                segment.flags,
-                size,
-            )
-    return {
-        name: [values[item] for item in items.tolist()] for name, values in values_by_column.items()
-    }
-
-
-def _put(
-    values_by_column: dict[str, list[Any]], item: int, source: Any, target: Any, *numbers: int
-) -> None:
-    values = (endpoint_text(source), endpoint_text(target), *numbers)
-    for name, value in zip(
-        ("source", "target", "seq", "ack", "flags", "payload"), values, strict=True
-    ):
-        values_by_column[name][item] = value
+    rows: list[dict[str, Any]] = []
+    size, packets = 0, Packets()
+    for number, path, packet in CaptureReader(*paths).numbered_packets():
+        if number // _GROUP % share.readers != share.number:
+            continue
+        compared = {"number": number, "ts_ns": packet.ts_ns, "size": len(packet.data)}
+        if not all(
+            OPERATORS[each.operator](compared[each.column], each.value) for each in conditions
+        ):
+            continue
+        segment = packets.tcp_segment(packet.linktype, packet.data)
+        row = _Packet(number, path, packet, segment)
+        rows.append({name: _COLUMNS[name](row) for name in columns})
+        size += len(packet.data)
+        if size > _MOST or len(rows) == _ROWS:
+            yield pa.RecordBatch.from_pylist(rows, schema)
+            rows, size = [], 0
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema)

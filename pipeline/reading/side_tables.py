@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.pipeline.reading.facts import Facts
-from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.rows.columns import Column
 from barnabas.plural import plural
 
@@ -29,15 +28,6 @@ def missing_reason(size: int) -> str:
     ('7 bytes are missing', 'the connection began before the capture')
     """
     return f"{size} bytes are missing" if size else "the connection began before the capture"
-
-
-def forgotten_reason(count: int) -> str:
-    """Return the reason why names may be missing.
-
-    >>> forgotten_reason(7)
-    '7 topics, groups or sessions forgotten: too many'
-    """
-    return f"{count} topics, groups or sessions forgotten: too many"
 
 
 def shortfalls(conversations: Conversations, undecoded: int, skipped: int) -> Iterator[Shortfall]:
@@ -85,17 +75,9 @@ def error_row(details: Mapping[str, Any], connection: int | None, capture: str) 
     }
 
 
-def forgotten_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
-    """Return a row of ERRORS if flows had learnt too many names."""
-    lost = {"capture": capture, "kind": "forgotten", "reason": forgotten_reason(facts.forgotten)}
-    return [lost] if facts.forgotten else []
-
-
-def fault_rows(plan: Plan, capture: str) -> list[dict[str, Any]]:
-    """Return rows of ERRORS for the faults in files."""
-    return [
-        error_row({"file": path, **fault._asdict()}, None, capture) for path, fault in plan.faults
-    ]
+def fault_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
+    """Return rows of ERRORS for what could not be read."""
+    return [error_row(fault, None, capture) for fault in facts.faults]
 
 
 def connection_row(details: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
@@ -124,6 +106,6 @@ def note_row(ts_ns: int, content: Mapping[str, Any], capture: str) -> dict[str, 
     }
 
 
-def note_rows(plan: Plan, capture: str) -> list[dict[str, Any]]:
+def note_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
     """Return the rows of NOTES."""
-    return [note_row(ts_ns, content, capture) for ts_ns, content in plan.notes]
+    return [note_row(ts_ns, content, capture) for ts_ns, content in facts.notes]

@@ -127,10 +127,10 @@ class Internal(NamedTuple):
         for at, ids in enumerate(exchanges["topics"].to_pylist()):
             names = {self.names[topic] for topic in ids or () if topic in self.names}
             if names:
-                section_group, of, *values = (column[at].as_py() for column in columns)
+                section, of, *values = (column[at].as_py() for column in columns)
                 for row in inside_rows(_exchange(*values), context):
                     if row["topic"] in names:
-                        yield (section_group, of), row
+                        yield (section, of), row
 
 
 def internal(topics: Names) -> Internal:
@@ -145,7 +145,7 @@ def internal(topics: Names) -> Internal:
 
 
 REREAD: Final = (
-    *("section_group", "connection_key", "ts_ns", "ordinal", "key", "version"),
+    *("section", "connection_key", "ts_ns", "ordinal", "key", "version"),
     *("request_body", "response_body"),
 )
 """Columns of which `Internal.rows` makes rows, in addition to `topics`."""

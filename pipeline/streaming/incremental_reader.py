@@ -32,8 +32,9 @@ from barnabas.captures.tcp.events import Event, Lost
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, TlsCounts
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.pipeline.reading.capture_facts import forgotten_reason
 from barnabas.pipeline.reading.event_rows import EventRows
-from barnabas.pipeline.reading.side_tables import connection_row, forgotten_reason, note_row
+from barnabas.pipeline.reading.side_tables import connection_row, note_row
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.inside import inside_row
 from barnabas.pipeline.tables.quality import ReadTotals

@@ -42,8 +42,19 @@ def by_tasks(
         for batch in batches:
             yield batch.cast(schema)
 
+    write_by_tasks(frame.select(*schema.names), cast, folder, schema)
+    return StoredTable(frame.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
+
+
+def write_by_tasks(
+    source: DataFrame | Batches,
+    read: Callable[[Batches], Batches],
+    folder: Path,
+    schema: pa.Schema,
+) -> None:
+    """Write the rows that a function makes of a source, replacing a folder's content. Raises OSError."""
     part = _empty(folder)
-    filed = file_rows(frame.select(*schema.names), cast, schema, part, ZSTD)
+    filed = file_rows(source, read, schema, part, ZSTD)
     # remove files of failed attempts, and all but one of the files without rows
     used_paths = {file.path for file in filed if file.groups} or {file.path for file in filed[:1]}
     for path in part.iterdir():
@@ -52,7 +63,6 @@ def by_tasks(
     if not filed:  # Spark ran no task since there are no rows
         pq.write_table(schema.empty_table(), part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
-    return StoredTable(frame.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
 
 
 def by_driver(
@@ -67,7 +77,8 @@ def by_driver(
     pq.write_table(table, part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
     # one partition: nothing is shuffled
-    return StoredTable(frame.sparkSession.createDataFrame(table).coalesce(1), table)
+    rows = frame.sparkSession.createDataFrame(table, ddl(columns))
+    return StoredTable(rows.coalesce(1), table)
 
 
 def _empty(folder: Path) -> Path:

@@ -23,7 +23,7 @@ from barnabas.pipeline.tables.parquet import Batches, Table
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, filed_columns
 from barnabas.specs.jsonform import uuid_text
 
-_DETAILS: Final = ["details", "section_group", "connection_key"]
+_DETAILS: Final = ["details", "section", "connection_key"]
 """Columns of outcomes that are no exchange: their details, and the key of their connection."""
 
 _SIMPLE: Final[dict[str, tuple[str, Callable[[Any, Any, str], dict[str, Any]]]]] = {
@@ -115,5 +115,5 @@ class CaptureRows:
 
 def _keyed_details(rows: pa.RecordBatch) -> Iterator[tuple[tuple[int, int], Mapping[str, Any]]]:
     """Yield details, each with section group and connection key."""
-    for text, section_group, of in zip(*(rows[name].to_pylist() for name in _DETAILS), strict=True):
-        yield (section_group, of), json.loads(text)
+    for text, section, of in zip(*(rows[name].to_pylist() for name in _DETAILS), strict=True):
+        yield (section, of), json.loads(text)

@@ -84,19 +84,27 @@ class Table(NamedTuple):
     """Columns by which the rows of a file are sorted."""
 
 
-def tasks(spark: SparkSession, count: int) -> DataFrame:
-    """Return the numbers up to `count`, each in a partition of its own."""
+def tasks(spark: SparkSession | None, count: int) -> DataFrame | Batches:
+    """Return the numbers up to `count`, each in a partition of its own; without Spark, as batches."""
+    if spark is None:
+        return (pa.record_batch({"id": [number]}) for number in range(count))
     return spark.range(0, count, 1, max(1, count))
+
+
+def numbers(batches: Batches) -> Iterator[int]:
+    """Yield the numbers in the batches of `tasks`."""
+    for batch in batches:
+        yield from batch["id"].to_pylist()
 
 
 def rows_of_tasks(
     spark: SparkSession | None, count: int, make: Callable[[Batches], Batches], columns: str
 ) -> Iterator[dict[str, Any]]:
     """Yield rows made of the numbers up to `count`, each in a task; without Spark, in this process."""
-    if spark is None:
-        batches = make(pa.record_batch({"id": [number]}) for number in range(count))
-        return (row for batch in batches for row in batch.to_pylist())
-    return (row.asDict() for row in tasks(spark, count).mapInArrow(make, columns).collect())
+    source = tasks(spark, count)
+    if isinstance(source, Iterator):
+        return (row for batch in make(source) for row in batch.to_pylist())
+    return (row.asDict() for row in source.mapInArrow(make, columns).collect())
 
 
 def file_rows(

@@ -5,13 +5,13 @@
      spark.readStream.format("barnabas").option("table", "files").load("folder")
 
 Options: `table` (`exchanges`, the default, `packets`, `frames`, `errors`: unreadable regions of files,
-`notes`, `files`), `size` (bytes that a task reads), `bodies` (`full`: bytes over 4 KiB are whole in
+`notes`, `files`), `size` (bytes of packets for each task), `bodies` (`full`: bytes over 4 KiB are whole in
 `body_json`), `pushdown` (`true`: conditions on number, ts_ns and size are checked before a row is made; this
 needs spark.sql.python.filterPushdown.enabled). If `.schema(...)` is set, only its columns are made.
 
-Frames and exchanges need all packets of a connection in one task. A data source can't shuffle;
-`barnabas.pipeline.tables.tables` can. Here one task reads the frames and exchanges of a capture sequentially,
-in memory bounded by the frames in transit, up to the first damage. In a stream each file has a task.
+Here one task reads the frames and exchanges of a capture sequentially, in memory bounded by the frames in
+transit; `barnabas.pipeline.tables.tables` divides the connections among tasks. In a stream each file has a
+task.
 
 A stream reads a folder: new captures are those that no process writes any more (`closed_files`). Its offset
 is the set of files that were read, so it continues where it ended. Each file is a separate capture.
@@ -41,18 +41,20 @@ from barnabas.captures.files.closed_files import closed_files
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.reading.event_rows import exchange_rows
+from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.packet_rows import (
+    ALL_PACKETS,
     COMPARED,
     OPERATORS,
     PACKETS,
     Comparison,
     packet_rows,
 )
-from barnabas.pipeline.reading.plan import Piece, Plan, plan
-from barnabas.pipeline.reading.ranges import SIZE, ranges, sorted_paths
+from barnabas.pipeline.reading.paths import sorted_paths
+from barnabas.pipeline.reading.share_outcomes import CaptureSettings, outcomes
 from barnabas.pipeline.reading.side_tables import NOTES, fault_rows, note_rows
-from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.rows.bodies import body_batch, json_array
 from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, RAW, Column, ddl
 from barnabas.pipeline.rows.exchanges import batch
@@ -78,6 +80,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 
 _OPTIONS: Final = frozenset(("path", "paths", "table", "size", "bodies", "pushdown"))
 
+SIZE: Final = 64 << 20
+"""The default for the bytes of captures whose packets a task makes rows of."""
 _ROWS: Final = 4000
 """Frames in a batch."""
 
@@ -139,41 +143,39 @@ class _Part(InputPartition):
 
     def __init__(
         self,
-        piece: Piece | None = None,
-        rows: Sequence[dict[str, Any]] = (),
         captures: Sequence[Path] = (),
+        share: Share | None = None,
+        rows: Sequence[dict[str, Any]] = (),
     ) -> None:
         super().__init__(None)
-        self.piece = piece
-        self.rows = rows
         self.captures = captures
+        self.share = share
+        self.rows = rows
 
 
 def _parts(options: _ReadOptions, paths: Sequence[Path]) -> list[_Part]:
     """Return a capture's tasks."""
-    table = options.table
+    table, captures = options.table, tuple(sorted_paths(paths))
     if table == "files":
         return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
-    if table in ("exchanges", "frames"):
-        return [_Part(captures=sorted_paths(paths))]
-    capture_plan = _planned(paths, options.size)
     if table == "packets":
-        return [_Part(piece) for piece in capture_plan.pieces] or [_Part()]
-    capture = sorted_paths(paths)[0].name if paths else ""
+        size = sum(path.stat().st_size for path in captures)
+        readers = -(-size // options.size) or 1
+        return [_Part(captures, share=Share(number, readers)) for number in range(readers)]
+    if table in ("exchanges", "frames") or not captures:
+        return [_Part(captures)]
+    facts = gather(each for each in outcomes(CaptureSettings(captures, ()), ALL_PACKETS))
     make = fault_rows if table == "errors" else note_rows
-    return [_Part(rows=make(capture_plan, capture))]
-
-
-def _planned(paths: Sequence[Path], size: int) -> Plan:
-    return plan(ranges(sorted_paths(paths), size), lambda pieces: [survey(each) for each in pieces])
+    return [_Part(rows=make(facts, captures[0].name))]
 
 
 def _read(
     options: _ReadOptions, part: _Part, conditions: Sequence[Comparison] = ()
 ) -> Iterator[pa.RecordBatch]:
     table, names = options.table, options.names
-    if part.piece is not None:
-        yield from packet_rows(part.piece, names, conditions)
+    if part.share is not None:
+        with contextlib.suppress(CaptureError):
+            yield from packet_rows(part.captures, names, conditions, part.share)
         return
     if table == "exchanges":
         yield from _exchanges(part.captures, names, options.blob)
@@ -213,7 +215,7 @@ def _exchanges(
 
 
 def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows before the first damage, for which `errors` has a row."""
+    """Yield all rows of a capture; `errors` has a row for each damage."""
     with contextlib.suppress(CaptureError):
         yield from rows
 

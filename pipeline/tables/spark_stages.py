@@ -7,169 +7,84 @@ the driver.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.file_bytes import MappedFiles
-from barnabas.pipeline.reading.flows import FlowSettings, outcomes
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.reading.outcomes import HEAD, Outcome, Position, schema, travelling
-from barnabas.pipeline.reading.packet_rows import packet_rows
-from barnabas.pipeline.reading.plan import Piece, Plan, plan
-from barnabas.pipeline.reading.ranges import Range
-from barnabas.pipeline.reading.runs import SegmentRow, unpack
-from barnabas.pipeline.reading.survey import RangeSurvey, survey
-from barnabas.pipeline.reading.tcp_segments import COLUMNS, SCHEMA, segments
-from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
+from barnabas.pipeline.reading.share_outcomes import CaptureSettings, outcomes
+from barnabas.pipeline.rows.columns import Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.tables.parquet import Batches, TaskFile, file_rows, rows_of_tasks, tasks
+from barnabas.pipeline.tables.analysis_tables import write_by_tasks
+from barnabas.pipeline.tables.parquet import Batches, TaskFile, file_rows, numbers, tasks
 from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies, or of details of other outcomes, that end a batch."""
 MOST: Final = 2000
 """The most rows of such a batch."""
-_LOCAL: Final = 3 << 30
-"""Bytes of captures up to which the driver surveys them itself: a job takes as long to start."""
-HERE: Final = 64 << 20
-"""Bytes of segments, with the payload of packed files, that this process retains."""
-_PACKED: Final = 4
-"""The weight of a byte of a packed file, which has to be decompressed and grows."""
 
 
-def surveyed(spark: SparkSession | None, ranges: Sequence[Range]) -> list[RangeSurvey]:
-    """Return the survey of each range; Spark's workers make it if there is much data. Raises OSError."""
-    if spark is None or sum(map(_work, ranges)) < _LOCAL:
-        return [survey(each) for each in ranges]
-    import pickle
+def write_packets(
+    spark: SparkSession | None, paths: Sequence[Path], readers: int, folder: Path
+) -> None:
+    """Write the rows of packet_rows.py into a folder. Raises OSError.
+
+    Args:
+        spark: None: everything is done in this process.
+        paths: The files of the capture.
+        readers: The number of tasks.
+        folder: The folder, which is replaced.
+    """
+    schema = arrow(WRITTEN[1:])
 
     def read(batches: Batches) -> Batches:
-        for numbers in batches:
-            for number in numbers["id"].to_pylist():
-                pickled = pickle.dumps(survey(ranges[number]))
-                yield pa.record_batch({"id": [number], "found": [pickled]})
+        for number in numbers(batches):
+            with suppress(CaptureError):  # the table `errors` has it
+                yield from packet_rows(paths, schema.names, share=Share(number, readers))
 
-    rows = rows_of_tasks(spark, len(ranges), read, "id bigint, found binary")
-    return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
-
-
-def _work(file_range: Range) -> int:
-    """Return the approximate number of bytes that a survey reads."""
-    if file_range.kind == "packed":
-        return Path(file_range.path).stat().st_size * _PACKED
-    return file_range.stop - file_range.start
-
-
-def planned(spark: SparkSession | None, ranges: Sequence[Range]) -> Plan:
-    """Return the plan for reading these ranges. Raises OSError, CaptureError."""
-    return plan(
-        ranges, lambda missing_surveys: surveyed(spark, missing_surveys) if missing_surveys else []
-    )
-
-
-def segment_rows(spark: SparkSession, plan: Plan, partitions: int, *, carry: bool) -> DataFrame:
-    """Return the rows of tcp_segments.py of all pieces, grouped by flow in `partitions` partitions.
-
-    Each piece is read by a task.
-    """
-    rows = _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), ddl(COLUMNS))
-    return rows.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
-
-
-class TooMuch(Exception):
-    """More data than this process may hold: compressed data may have any size."""
-
-
-def segments_here(plan: Plan, go_on: Callable[[], None] | None = None) -> Batches:
-    """Return the rows of tcp_segments.py, grouped by flow, without Spark. Raises TooMuch.
-
-    `go_on`: see `write`.
-    """
-    retained: list[pa.RecordBatch] = []
-    size = 0
-    for piece in plan.pieces:
-        for rows in cancellable(segments(piece, plan.links, carry=False), go_on):
-            retained.append(rows)
-            size += rows.nbytes
-            if size > HERE:
-                raise TooMuch
-    order = [("flow", "ascending"), ("first", "ascending")]
-    return iter(pa.Table.from_batches(retained, SCHEMA).sort_by(order).to_batches())
-
-
-def packets(spark: SparkSession, plan: Plan, columns: tuple[Column, ...]) -> DataFrame:
-    """Return the rows of packet_rows.py of all pieces, with these columns."""
-    names = tuple(column.name for column in columns)
-    return _of_pieces(spark, plan, partial(packet_rows, columns=names), ddl(columns))
-
-
-def _of_pieces(
-    spark: SparkSession, plan: Plan, rows: Callable[[Piece], Batches], columns: str
-) -> DataFrame:
-    pieces = plan.pieces
-
-    def read(batches: Batches) -> Batches:
-        for numbers in batches:
-            for number in numbers["id"].to_pylist():
-                yield from rows(pieces[number])
-
-    return tasks(spark, len(pieces)).mapInArrow(read, columns)
+    write_by_tasks(tasks(spark, readers), read, folder, schema)
 
 
 def outcome_files(
-    segments: DataFrame | Batches,
-    plan: Plan,
-    columns: tuple[str, ...],
+    spark: SparkSession | None,
+    capture: CaptureSettings,
+    readers: int,
     folder: Path,
-    *,
-    frames: bool = False,
     go_on: Callable[[], None] | None = None,
 ) -> list[TaskFile]:
-    """Write the outcomes of flows into files in a new folder, with the columns of outcomes.py.
+    """Write the outcomes of a capture into files in a new folder, with the columns of outcomes.py.
 
     Args:
-        segments: Segments, grouped by flow.
-        plan: The plan for reading the captures.
-        columns: Columns of exchanges.
+        spark: None: everything is done in this process.
+        capture: The capture, and the columns of exchanges.
+        readers: The shares of the capture that are read, each by a task.
         folder: The folder for the files.
-        frames: Whether to write a row of each frame, too.
         go_on: See `write`.
 
     Raises:
         OSError: A file can't be read or written.
     """
-    travel = travelling(columns)
-    names = tuple(column.name for column in travel)
-    reading = FlowSettings(
-        names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames
-    )
+    columns = (*HEAD, *travelling(capture.columns))
 
     def read(batches: Batches) -> Batches:
-        keys = KeyLog()
-        for text in reading.secrets:
-            keys.add(text)
-        files = MappedFiles()
-        rows = ((flow, row) for batch in batches for flow, row in _rows(batch))
-        grouped = itertools.groupby(rows, key=lambda batch: batch[0])
-        done = (
-            outcome
-            for _, group in grouped
-            for outcome in outcomes((row for _, row in group), reading, keys, files)
-        )
-        yield from _batches(cancellable(done, go_on), (*HEAD, *travel))
+        for number in numbers(batches):
+            read_outcomes = outcomes(capture, Share(number, readers))
+            yield from _batches(cancellable(read_outcomes, go_on), columns)
 
-    return file_rows(segments, read, schema(columns), folder)
+    return file_rows(tasks(spark, readers), read, schema(capture.columns), folder)
 
 
 def parallelism(spark: SparkSession) -> int:
@@ -178,15 +93,6 @@ def parallelism(spark: SparkSession) -> int:
         return spark.sparkContext.defaultParallelism
     except Exception:  # noqa: BLE001 Spark Connect does not say it
         return 8
-
-
-def _rows(batch: pa.RecordBatch) -> Iterator[tuple[bytes, SegmentRow]]:
-    columns = [batch[name] for name in SCHEMA.names]
-    for at in range(len(batch)):
-        flow, _, section_group, ends, path, packed, data = (
-            column[at].as_py() for column in columns
-        )
-        yield flow, unpack(section_group, ends, path, data, packed)
 
 
 def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
@@ -229,7 +135,7 @@ def _travelling(outcome: Outcome) -> dict[str, Any]:
     details = json.dumps(outcome.details, default=str) if outcome.columns is None else None
     return {
         "kind": outcome.kind,
-        "section_group": outcome.section_group,
+        "section": outcome.section,
         "connection_key": outcome.connection_key,
         "at": position.at,
         "flow": position.flow,
@@ -239,28 +145,28 @@ def _travelling(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-_NAMES: Final = ("topic", "producer", "broker")
-"""Kinds of outcomes that several flows may yield alike."""
+_FACTS: Final = ("topic", "producer", "broker", "forgotten", "unread", "capture")
+"""Kinds of outcomes with details that `gather` needs; several connections may yield the same names."""
 
 
 def fact_outcomes(filed: Sequence[TaskFile]) -> Iterator[Outcome]:
-    """Yield the outcomes in files that are no exchange, and from which facts are gathered.
+    """Yield the outcomes in files from which facts are gathered.
 
     This process reads them, since they are few and jobs take longer to start.
     """
-    chosen = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
-    columns = ["kind", "section_group", "connection_key", *Position._fields, "details"]
+    chosen = ds.field("kind").isin(["connection", "flow", "loss", *_FACTS])
+    columns = ["kind", "section", "connection_key", *Position._fields, "details"]
     names = set()
     for part in _dataset(filed).to_batches(columns=columns, filter=chosen):
         for row in part.to_pylist():
             kind, text = row["kind"], row["details"]
-            if kind in _NAMES:
+            if kind in ("topic", "producer", "broker"):
                 if (kind, text) in names:
                     continue
                 names.add((kind, text))
-            values = json.loads(text) if kind in _NAMES else {}
+            values = json.loads(text) if kind in _FACTS else {}
             position = Position(row["at"], row["flow"], row["within"])
-            yield Outcome(kind, row["section_group"], row["connection_key"], position, values)
+            yield Outcome(kind, row["section"], row["connection_key"], position, values)
 
 
 def counts(filed: Sequence[TaskFile]) -> dict[str, int]:

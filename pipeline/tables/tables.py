@@ -14,18 +14,15 @@ import pyarrow.dataset as ds
 
 from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.outcomes import ALL
-from barnabas.pipeline.reading.packet_rows import WRITTEN
-from barnabas.pipeline.reading.plan import Plan
-from barnabas.pipeline.reading.ranges import SIZE, memory, ranges, sorted_paths
-from barnabas.pipeline.reading.side_tables import fault_rows, forgotten_rows, note_rows
+from barnabas.pipeline.reading.paths import sorted_paths
+from barnabas.pipeline.reading.share_outcomes import CaptureSettings
+from barnabas.pipeline.reading.side_tables import fault_rows, note_rows
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables import folders
-from barnabas.pipeline.tables.analysis_tables import by_tasks
 from barnabas.pipeline.tables.capture_rows import CaptureRows
 from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, lost_bodies
 from barnabas.pipeline.tables.parquet import (
-    Batches,
     Table,
     TaskFile,
     parts,
@@ -40,19 +37,18 @@ from barnabas.pipeline.tables.spark_stages import (
     counts,
     fact_outcomes,
     outcome_files,
-    packets,
     parallelism,
-    planned,
-    segment_rows,
-    segments_here,
+    write_packets,
 )
 from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LARGE, SMALL = 256 << 20, 4 << 20
-"""The most and the least bytes of captures whose flows one task reads, as far as they can be split."""
+SMALL: Final = 4 << 20
+"""Bytes of captures for each reader, at least."""
+READERS: Final = 16
+"""The most readers of a capture: each passes over all packets, and reads those of its share."""
 
 ROWS, BODIES = 400_000, 128 << 20
 """The most exchanges, and bytes of captures with bodies, that one task writes; each task writes its own
@@ -60,7 +56,7 @@ files."""
 SHARE: Final = 4
 """The most parts into which that amount is split so that no task waits for others."""
 
-STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
+STEPS: Final = ("reading connections", "gathering names", "writing tables")
 
 Progress = Callable[[int, int, str], None]
 """Called when a step begins: its number from 0, the number of steps, and its name."""
@@ -74,13 +70,10 @@ class TableOptions:
     """The capture's name; None: that of its first file."""
     secrets: Sequence[bytes] = ()
     """Key logs, in addition to those in the files."""
-    size: int = SIZE
-    """Bytes of files that a task reads."""
     bodies: Bodies | None = ELIDED
     """How bodies are written; None: `body` is null, and everything takes far less time and space."""
     also: Collection[str] = ()
-    """Tables of `folders.ON_REQUEST`; packets need Spark. Earlier tables of this capture that are not
-    requested are removed."""
+    """Tables of `folders.ON_REQUEST`. Earlier tables of this capture that are not requested are removed."""
 
 
 DEFAULTS: Final = TableOptions()
@@ -123,7 +116,6 @@ def write(
         OSError: A file can't be read or written.
         CaptureError: A file is no capture.
         ValueError: There is no file, or `out` is a pattern.
-        TooMuch: Without Spark there is too much for this process.
     """
     if not captures:
         raise ValueError("no capture files")
@@ -135,17 +127,18 @@ def write(
         if progress is not None:
             progress(number, len(STEPS), STEPS[number])
 
-    begin()
     paths = sorted_paths(captures)
     run = folders.begin(out)
     try:
         capture = options.name or folders.name_for(out, paths[0])
-        plan = planned(spark, ranges(paths, options.size))
-        plan.secrets += options.secrets
+        size = sum(path.stat().st_size for path in paths)
+        readers = 1 if spark is None else min(parallelism(spark), READERS, -(-size // SMALL) or 1)
         begin()
-        filed = _flows(spark, _bytes(paths), plan, run.folder, options, go_on)
+        filed = outcome_files(
+            spark, _settings(paths, options), readers, run.folder / "_travelling", go_on
+        )
         begin()
-        facts, count = gather(fact_outcomes(filed), plan.section_groups), counts(filed)
+        facts, count = gather(fact_outcomes(filed)), counts(filed)
         begin()
         tables = CaptureRows(facts, capture, options.bodies).tables()
         chosen = [
@@ -155,16 +148,19 @@ def write(
             spark, parts(filed, _groups(spark, filed, options)), chosen, run.folder
         )
         lost = [] if options.bodies is None else lost_bodies(files, capture)
-        errors = [*fault_rows(plan, capture), *lost, *forgotten_rows(facts, capture)]
+        errors = [*fault_rows(facts, capture), *lost]
         (run.folder / "exchanges").mkdir(exist_ok=True)
         _add(run.folder, "errors", errors)
         _add(run.folder, "inside", [])
         _add(run.folder, "connections", [])
-        _add(run.folder, "notes", note_rows(plan, capture))
-        _add(run.folder, "quality", [_quality(run.folder, capture, paths, plan)])
-        if "packets" in options.also and spark is not None:
-            columns = WRITTEN[1:]
-            by_tasks(packets(spark, plan, columns), run.folder / "packets", columns)
+        _add(run.folder, "notes", note_rows(facts, capture))
+        _add(
+            run.folder,
+            "quality",
+            [_quality(run.folder, capture, ReadTotals(len(paths), size, facts.packets))],
+        )
+        if "packets" in options.also:
+            write_packets(spark, paths, readers, run.folder / "packets")
         for table in folders.ON_REQUEST:
             if table not in options.also and folders.folder_of(out, table, capture).exists():
                 (run.folder / table).mkdir()
@@ -174,7 +170,7 @@ def write(
         raise
     return TableCounts(
         capture,
-        plan.packets,
+        facts.packets,
         count.get("exchange", 0),
         count.get("error", 0) + len(errors),
         count.get("connection", 0),
@@ -186,25 +182,9 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     return spark.read.schema(ddl_of(table)).parquet(str(out / table))
 
 
-def _flows(
-    spark: SparkSession | None,
-    size: int,
-    plan: Plan,
-    run: Path,
-    options: TableOptions,
-    go_on: Callable[[], None] | None,
-) -> list[TaskFile]:
-    """Write the outcomes of all flows into files. `size` is the size of the captures in bytes."""
-    columns = EXCHANGES if options.bodies is None else ALL
-    if spark is None:
-        rows: DataFrame | Batches = segments_here(plan, go_on)
-    else:
-        shares = max(-(-size // LARGE), min(4 * parallelism(spark), -(-size // SMALL)))
-        # payload is read from the files if these fit into the system's cache
-        rows = segment_rows(spark, plan, shares, carry=size > memory() // 4)
-    names = tuple(column.name for column in columns)
-    frames = "frames" in options.also
-    return outcome_files(rows, plan, names, run / "_travelling", frames=frames, go_on=go_on)
+def _settings(paths: Sequence[Path], options: TableOptions) -> CaptureSettings:
+    columns = tuple(column.name for column in (EXCHANGES if options.bodies is None else ALL))
+    return CaptureSettings(paths, columns, options.secrets, frames="frames" in options.also)
 
 
 def _groups(spark: SparkSession | None, filed: Sequence[TaskFile], options: TableOptions) -> int:
@@ -224,14 +204,9 @@ def _asking(table: Table, go_on: Callable[[], None] | None) -> Table:
     return table._replace(make=lambda batches: cancellable(table.make(batches), go_on))
 
 
-def _quality(run: Path, capture: str, paths: Sequence[Path], plan: Plan) -> dict[str, Any]:
-    totals = ReadTotals(len(paths), _bytes(paths), plan.packets)
+def _quality(run: Path, capture: str, totals: ReadTotals) -> dict[str, Any]:
     files = list((run / "exchanges").rglob("*.parquet"))
     return quality_row(capture, totals, sums(ds.dataset(run / "errors")), files)
-
-
-def _bytes(paths: Sequence[Path]) -> int:
-    return sum(path.stat().st_size for path in paths)
 
 
 def _add(run: Path, table: str, rows: list[dict[str, Any]]) -> None:

@@ -1,9 +1,8 @@
-"""The stages of the pipeline without Spark: the shuffle is a sort in memory."""
+"""The stages of the pipeline without Spark."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,11 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
-from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.reading.facts import Completion, Facts, gather
-from barnabas.pipeline.reading.file_bytes import MappedFiles
-from barnabas.pipeline.reading.flows import FlowSettings, outcomes
 from barnabas.pipeline.reading.outcomes import ALL, HEAD, Outcome, travelling
-from barnabas.pipeline.reading.plan import Plan, plan
-from barnabas.pipeline.reading.ranges import ranges, sorted_paths
-from barnabas.pipeline.reading.runs import unpack
-from barnabas.pipeline.reading.survey import survey
-from barnabas.pipeline.reading.tcp_segments import segments
+from barnabas.pipeline.reading.paths import sorted_paths
+from barnabas.pipeline.reading.share_outcomes import CaptureSettings, outcomes
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import batch, row
 
@@ -38,52 +32,29 @@ class Done:
     exchanges: list[dict[str, Any]]
     said: list[Outcome]
     facts: Facts
-    plan: Plan
-
-
-def planned(paths: Sequence[Path], size: int) -> Plan:
-    return plan(ranges(sorted_paths(paths), size), lambda found: [survey(one) for one in found])
 
 
 def in_memory(
     paths: Sequence[Path],
-    size: int = 1 << 26,
+    readers: int = 1,
     *,
-    carry: bool = False,
-    order: Callable[[list[Any]], list[Any]] = list,
     columns: tuple[str, ...] = NAMES,
     frames: bool = False,
+    secrets: Sequence[bytes] = (),
 ) -> Done:
-    """All stages; `order` is that in which pieces are read; frames: there is an outcome of each."""
-    made = planned(paths, size)
-    rows = [
-        one
-        for piece in order(list(made.pieces))
-        for results in segments(piece, made.links, carry=carry)
-        for one in results.to_pylist()
+    """All stages, with so many readers; frames: there is an outcome of each."""
+    capture = CaptureSettings(sorted_paths(paths), columns, secrets, frames)
+    results = [
+        one for number in range(readers) for one in outcomes(capture, Share(number, readers))
     ]
-    rows.sort(key=lambda one: (one["flow"], one["first"]))
-    expected = tuple(column.name for column in travelling(columns))
-    reading = FlowSettings(expected, made.section_groups, made.packets, tuple(made.secrets), frames)
-    keys = KeyLog()
-    for text in reading.secrets:
-        keys.add(text)
-    files = MappedFiles()
-    results: list[Outcome] = []
-    for _, group in itertools.groupby(rows, key=lambda one: one["flow"]):
-        flow = (
-            unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
-            for one in group
-        )
-        results += outcomes(flow, reading, keys, files)
     lines = [one for one in results if one.columns is None]
-    facts = gather(lines, made.section_groups)
+    facts = gather(lines)
     travelled = sorted(
         (one for one in results if one.columns is not None), key=lambda x: x.position
     )
     heads = [
         {
-            "section_group": one.section_group,
+            "section": one.section,
             "connection_key": one.connection_key,
             **one.position._asdict(),
             **(one.columns or {}),
@@ -93,7 +64,7 @@ def in_memory(
     full = batch(heads, (*HEAD, *travelling(columns)))
     requested = tuple(column for column in ALL if column.name in columns)
     done = Completion(facts, "c").complete(full, requested).to_pylist()
-    return Done(done, lines, facts, made)
+    return Done(done, lines, facts)
 
 
 def sequential(

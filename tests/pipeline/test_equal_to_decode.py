@@ -28,7 +28,7 @@ from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
 from tests.captures.writing.test_rotation import rotated
-from tests.pipeline.reading.test_plan import SAMPLES
+from tests.pipeline.samples import SAMPLES
 from tests.places import ROOT
 
 if TYPE_CHECKING:

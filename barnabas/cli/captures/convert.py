@@ -75,7 +75,7 @@ def convert(options: ConvertOptions, output: Output | None = None) -> int:
         raise Trouble(f"{name} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
-        raise Trouble(f"{capture.name} is damaged: {job.damage}; {out} has all before that")
+        raise Trouble(f"{capture.name} is damaged: {job.damage}; {out} has all that could be read")
     return FINE
 
 
@@ -230,7 +230,7 @@ class _Job:
         repack(reader, survey, self._events("writing"), file, self.options.slice)
 
     def _events(self, doing: str) -> Iterator[Event]:
-        """Yield the events of the captures until the first damage."""
+        """Yield the events of the captures, and note the first damage."""
         # a bar would mix with the rows on a terminal
         progress = bar if self.out == STANDARD_OUTPUT else any_bar
         try:

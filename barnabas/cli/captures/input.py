@@ -71,7 +71,7 @@ def apart(paths: Iterable[Path]) -> list[list[Path]]:
 def undamaged(capture: Capture, items: Iterable[T], ending: str = "") -> Iterator[T]:
     """Yield the items that are read from a capture.
 
-    ending: The end of the error message: what became of the items before the damage.
+    ending: The end of the error message: what became of the items that could be read.
 
     Raises:
         Trouble: The capture is damaged.

@@ -87,7 +87,7 @@ def test_a_disk_that_fails_takes_nothing_with_it(
     assert sum(isinstance(event, Chunk) for event in before) > 10
     runs = CaptureFile.runs
 
-    def failing(file: CaptureFile) -> Iterator[Block]:
+    def failing(file: CaptureFile, **_: object) -> Iterator[Block]:
         yield from itertools.islice(each(runs(file)), 1 + 20)
         raise OSError(errno.EIO, "Input/output error")
 

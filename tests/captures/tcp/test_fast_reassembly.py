@@ -92,50 +92,33 @@ def in_a_run(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[l
     return found + list(flows.end()), len(packets) - careful
 
 
-def one_by_one(packets: list[bytes], linktype: int, flows: Reassembler) -> tuple[list[Event], int]:
-    """Return the events, and how many packets took the fast path."""
-    found: list[Event] = []
-    careful = 0
-    for number, packet in enumerate(packets):
-        place = fast_tcp_segment(linktype, packet)
-        lane = None if place is None else flows.lane_of(place.key)
-        events: tuple[Data, ...] | None = None
-        if place is not None and lane is not None:
-            events = lane[0].take_fast(*lane[1:], place, memoryview(packet), number, number)
-        careful += events is None
-        found += feed(flows, linktype, packet, number) if events is None else events
-    return found + list(flows.end()), len(packets) - careful
-
-
 @given(STEPS, st.sampled_from(list(LINKS)), st.booleans(), st.sampled_from([0, 1 << 20]))
 def test_any_packets(
     steps: list[tuple[bool, int, int, int, int]], link: str, six: bool, wait_limit: int
 ) -> None:
     packets = packets_of(segments(steps), link, six, 0.1)
     expected = carefully(packets, LINKS[link][0], Reassembler(wait_limit=wait_limit))[0]
-    for fast in (in_a_run, one_by_one):
-        assert fast(packets, LINKS[link][0], Reassembler(wait_limit=wait_limit))[0] == expected
+    events, _ = in_a_run(packets, LINKS[link][0], Reassembler(wait_limit=wait_limit))
+    assert events == expected
 
 
-@pytest.mark.parametrize("fast", [in_a_run, one_by_one])
 @pytest.mark.parametrize("link", ["raw", "ethernet", "cooked"])
 @pytest.mark.parametrize("six", [False, True])
-def test_packets_in_order_take_the_fast_path(fast: Any, link: str, six: bool) -> None:
+def test_packets_in_order_take_the_fast_path(link: str, six: bool) -> None:
     packets = packets_of(segments(TALK), link, six, 0)
-    events, count = fast(packets, LINKS[link][0], Reassembler())
+    events, count = in_a_run(packets, LINKS[link][0], Reassembler())
     assert count == len(TALK)
     assert [event.data for event in events if isinstance(event, Data)] == [b"xx", b"xxx"] * 9
 
 
-@pytest.mark.parametrize("fast", [in_a_run, one_by_one])
-def test_of_what_is_unusual_nothing_takes_it(fast: Any) -> None:
+def test_of_what_is_unusual_nothing_takes_it() -> None:
     packets = packets_of(segments(TALK), "ethernet", False, 1)
-    assert fast(packets, 1, Reassembler())[1] == 0
+    assert in_a_run(packets, 1, Reassembler())[1] == 0
     packets = packets_of(segments(TALK), "vlan", False, 0)
-    assert fast(packets, 1, Reassembler())[1] == 0
+    assert in_a_run(packets, 1, Reassembler())[1] == 0
 
 
-@pytest.mark.parametrize("way", [carefully, in_a_run, one_by_one])
+@pytest.mark.parametrize("way", [carefully, in_a_run])
 def test_a_gap_is_known_though_an_older_acknowledgement_came_after_the_one_that_shows_it(
     way: Any,
 ) -> None:

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context.memory import BYTES, Memory
+from barnabas.captures.reader import UNNUMBERED
 from barnabas.pipeline.reading.facts import Completion, Facts, gather
-from barnabas.pipeline.reading.flows import UNNUMBERED
 from barnabas.pipeline.reading.outcomes import ALL, HEAD, Outcome, Position, travelling
-from barnabas.pipeline.reading.plan import SectionGroup
-from barnabas.pipeline.reading.side_tables import forgotten_rows
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.specs.jsonform import uuid_text
 
 
-def said(kind: str, section_group: int, of: int, at: int, **more: Any) -> Outcome:
-    return Outcome(kind, section_group, of, Position(at, 0, 1), more)
+def said(kind: str, section: int, of: int, at: int, **more: Any) -> Outcome:
+    return Outcome(kind, section, of, Position(at, 0, 1), more)
 
 
-OTHERS, OURS = SectionGroup(False, 100), SectionGroup(True, 200)
+def capture(*sections: bool) -> Outcome:
+    """What is known of the files: whether barnabas wrote each section."""
+    return said("capture", 0, 0, 0, sections=[*sections], packets=9, notes=[], faults=[])
 
 
 def test_connections_of_others_are_numbered_as_they_were_recognised() -> None:
@@ -33,7 +33,7 @@ def test_connections_of_others_are_numbered_as_they_were_recognised() -> None:
     ]
     for _ in range(4):
         Random(7).shuffle(rows)
-        facts = gather(rows, [OTHERS])
+        facts = gather([*rows, capture(False)])
         assert facts.connections == {
             (0, UNNUMBERED + 5): 1,
             (0, UNNUMBERED + 9): 2,
@@ -49,7 +49,7 @@ def test_sections_count_on_and_flows_without_a_name_are_below_zero() -> None:
         said("connection", 0, -(UNNUMBERED + 7), 28),
         said("connection", 1, 2, 400),
     ]
-    facts = gather(rows, [OURS, OURS])
+    facts = gather([*rows, capture(True, True)])
     assert facts.connections == {(0, 4): 4, (0, -(UNNUMBERED + 7)): -2, (1, 2): 6}
 
 
@@ -60,13 +60,13 @@ def test_an_address_of_two_brokers_or_of_two_clusters_says_nothing() -> None:
         return said("broker", 0, 0, 0, address=address, node=node, cluster=cluster, several=several)
 
     one = [broker("a:1", 1), broker("b:1", 2), broker("b:1", 3), broker("c:1", 4, None)]
-    assert gather(one, []).brokers == {"a:1": 1, "b:1": None, "c:1": 4}
-    assert gather([*one, broker("d:1", 5, "other")], []).brokers == {}
-    assert gather([*one, broker("d:1", 5, several=True)], []).brokers == {}
+    assert gather(one).brokers == {"a:1": 1, "b:1": None, "c:1": 4}
+    assert gather([*one, broker("d:1", 5, "other")]).brokers == {}
+    assert gather([*one, broker("d:1", 5, several=True)]).brokers == {}
 
 
 def test_losses_are_in_order() -> None:
-    facts = gather([said("loss", 0, 1, at) for at in (9, 2, 5)], [OTHERS])
+    facts = gather([said("loss", 0, 1, at) for at in (9, 2, 5)])
     assert [place.at for place in facts.losses] == [2, 5, 9]
 
 
@@ -74,12 +74,25 @@ def test_names_of_all_flows_have_a_bound_and_what_is_beyond_it_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = [said("topic", 0, 0, 0, id=f"{number:032x}", name="t") for number in range(3)]
-    assert forgotten_rows(gather(rows, [OTHERS]), "c") == []
+    assert gather(rows).faults == []
     monkeypatch.setattr(Memory.__init__, "__defaults__", (2, BYTES))
-    facts = gather(rows, [OTHERS])
+    facts = gather(rows)
     assert [topic.int for topic in facts.topics] == [1, 2]
-    (row,) = forgotten_rows(facts, "c")
-    assert (row["kind"], row["reason"].split()[0]) == ("forgotten", "1")
+    (fault,) = facts.faults
+    assert (fault["kind"], fault["reason"].split()[0]) == ("forgotten", "1")
+
+
+def test_what_shares_left_out_is_added_up() -> None:
+    def unread(count: int, *reasons: str) -> Outcome:
+        out = [[22, "unknown", count], [9093, "TLS", 1]]
+        return said("unread", 0, 0, 0, left_out=out, without_keys=reasons, read_in_part=["cut"])
+
+    faults = gather([unread(1, "no keys"), unread(2, "SSL 3.0")]).faults
+    assert [(fault["kind"], fault["reason"]) for fault in faults] == [
+        ("left out", "3 conversations on port 22: unknown"),
+        ("left out", "2 conversations on port 9093: TLS (SSL 3.0, no keys)"),
+        ("TLS", "read in part: cut"),
+    ]
 
 
 TOPIC = uuid.UUID(int=7)
@@ -94,7 +107,7 @@ COLUMNS = tuple(column.name for column in ALL)
 
 
 def completed(*rows: dict[str, Any], facts: Facts = FACTS) -> list[dict[str, Any]]:
-    head = {"section_group": 0, "connection_key": 5, "at": 1, "flow": 0, "within": 0}
+    head = {"section": 0, "connection_key": 5, "at": 1, "flow": 0, "within": 0}
     heads = [{**head, **row} for row in rows]
     found = batch(heads, (*HEAD, *travelling(COLUMNS)))
     made: list[dict[str, Any]] = Completion(facts, "c").complete(found, EXCHANGES).to_pylist()
@@ -102,7 +115,7 @@ def completed(*rows: dict[str, Any], facts: Facts = FACTS) -> list[dict[str, Any
 
 
 def test_the_number_of_a_connection_and_the_capture() -> None:
-    one, other = completed({"section_group": 0}, {"section_group": 1})
+    one, other = completed({"section": 0}, {"section": 1})
     assert (one["capture"], one["connection"], other["connection"]) == ("c", 2, 9)
 
 

@@ -1,4 +1,4 @@
-"""The frames of a capture: those of the pure readers, whatever the splits, and paired as exchanges are."""
+"""The frames of a capture: the pure reader's, whatever the number of readers, paired as exchanges are."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, NO_REQUEST, frame_row, frame_rows
+from tests import places
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
-from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME, shuffled
-from tests.pipeline.reading.test_plan import SAMPLES
+from tests.pipeline.samples import SAMPLES
 from tests.pipeline.stages import in_memory
 
 Row = dict[str, Any]
@@ -36,13 +36,13 @@ def pure(path: Path) -> list[Row]:
     return typed(list(frame_rows(CaptureReader(path), "c")))
 
 
-def split(path: Path, size: int) -> list[Row]:
+def shared(path: Path, readers: int) -> list[Row]:
     """What the stages of the pipeline come to."""
-    result = in_memory([path], size, frames=True, order=shuffled(size))
+    result = in_memory([path], readers, frames=True)
     numbers = result.facts.connections
     return typed(
         [
-            frame_row(one.details, numbers[one.section_group, one.connection_key], "c")
+            frame_row(one.details, numbers[one.section, one.connection_key], "c")
             for one in result.said
             if one.kind == "frame"
         ]
@@ -50,18 +50,18 @@ def split(path: Path, size: int) -> list[Row]:
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_the_frames_of_a_sample_are_the_pure_readers_in_any_splits(path: Path) -> None:
+def test_the_frames_of_a_sample_are_the_pure_readers_whatever_the_readers(path: Path) -> None:
     right = pure(path)
     assert right
     assert len({order(row) for row in right}) == len(right)
-    for size in (300, 1 << 26):
-        assert split(path, size) == right
+    for readers in (1, 3):
+        assert shared(path, readers) == right
 
 
 @pytest.mark.parametrize("name", ["rebalance.pcap.gz", "transactions.pcapng", "faults.pcapng"])
 def test_they_are_those_that_decode_shows(name: str) -> None:
     """Which takes captures apart by itself."""
-    path = SAMPLES_BY_NAME[name]
+    path = places.SAMPLES / name
     names = ("connection", "flow", "direction", "ordinal", "size", "packet", "correlation_id")
     shown = [
         (*(getattr(one, name) for name in names), one.ts) for one in frames(CaptureReader(path))

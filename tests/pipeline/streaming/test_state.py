@@ -20,7 +20,8 @@ READERS = ["barnabas.captures.tcp", "barnabas.captures.kafka", "barnabas.pipelin
 NEVER_OPEN = {
     # between two batches: these are made and used up while a packet is read, or are made by other readers
     *("barnabas.captures.kafka.context.id_names", "barnabas.captures.kafka.framing.inference"),
-    *("barnabas.captures.tcp.fast_headers", "barnabas.pipeline.streaming.batches"),
+    *("barnabas.captures.tcp.fast_headers", "barnabas.captures.tcp.share"),
+    "barnabas.pipeline.streaming.batches",
     # these describe columns, and no reader has any
     "barnabas.captures.kafka.columns",
 }

@@ -18,10 +18,8 @@ from barnabas.pipeline.tables.spark_source import KafkaCapture
 from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
 from tests.pipeline.generated import generated
-from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
-from tests.pipeline.reading.test_plan import read_plainly
 from tests.pipeline.stages import sequential
-from tests.places import ROOT
+from tests.places import ROOT, SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,16 +46,19 @@ def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any
     return results
 
 
-def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
+def test_packets_are_those_of_the_file_whatever_the_readers(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcap", "ethernet", 4)
     options = {"path": f"file:{path}", "size": "700", "table": "packets"}
     result = rows(options, "number offset data", "number bigint, offset bigint, data binary")
-    right = [{"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)]
+    right = [
+        {"number": number, "offset": packet.file_offset, "data": packet.data}
+        for number, _, packet in CaptureReader(path).numbered_packets()
+    ]
     assert result == right
 
 
 def test_headers_of_tcp(tmp_path: Path) -> None:
-    path = SAMPLES_BY_NAME["old-formats.pcap"]
+    path = SAMPLES / "old-formats.pcap"
     schema = "source string, target string, seq bigint, payload bigint, flags int"
     result = rows(
         {"path": str(path), "table": "packets"}, "source target seq payload flags", schema
@@ -67,8 +68,10 @@ def test_headers_of_tcp(tmp_path: Path) -> None:
     assert all((row["seq"] is None) == (row["source"] is None) for row in result)
 
 
-def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Path) -> None:
-    path = SAMPLES_BY_NAME["transactions.pcapng"]
+def test_frames_are_those_of_the_pure_reader_also_of_a_file_that_was_cut_off(
+    tmp_path: Path,
+) -> None:
+    path = SAMPLES / "transactions.pcapng"
     schema = "connection bigint, direction string, place bigint, packet bigint, paired boolean"
     names = "connection direction place packet paired"
     right = [
@@ -83,7 +86,7 @@ def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Pa
 
 
 def test_exchanges_are_those_of_the_pure_reader() -> None:
-    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    path = SAMPLES / "transactions.pcapng"
     names = ("connection", "ordinal", "api", "latency_ms", "transactional_id", "software", "end_ns")
     kinds = "bigint", "bigint", "string", "double", "string", "string", "bigint"
     schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
@@ -119,7 +122,9 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     results = [
         row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]
     ]
-    assert [value.as_py() for value in results] == list(range(4, len(read_plainly(path)) + 1))
+    assert [value.as_py() for value in results] == list(
+        range(4, len(list(CaptureReader(path).numbered_packets())) + 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,10 +162,10 @@ def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) ->
         )
         assert query.awaitTermination(120)
 
-    shutil.copy(SAMPLES_BY_NAME["midway.pcap"], folder / "1.pcap")
+    shutil.copy(SAMPLES / "midway.pcap", folder / "1.pcap")
     (folder / "2.pcap.part").write_bytes(b"")
     run()
-    shutil.copy(SAMPLES_BY_NAME["wrong.pcap"], folder / "2.pcap")
+    shutil.copy(SAMPLES / "wrong.pcap", folder / "2.pcap")
     run()
     run()
     assert seen == [(0, ["1.pcap"]), (1, ["2.pcap"])]
@@ -173,7 +178,7 @@ def test_the_documents_examples_run(spark: SparkSession, tmp_path: Path) -> None
     (batch,) = re.findall(r"```py\n(from barnabas.pipeline[^`]*)```", text)
     (stream,) = re.findall(r"```py\n(stream = [^`]*)```", text)
     (tmp_path / "captures").mkdir()
-    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    path = SAMPLES / "transactions.pcapng"
     for name in ("run.pcapng", "captures/1.pcapng", "captures/2.pcapng"):
         shutil.copy(path, tmp_path / name)
     there: dict[str, Any] = {"spark": spark}

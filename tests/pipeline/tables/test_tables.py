@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import CancelledError
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -14,20 +13,19 @@ import pytest
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
-from barnabas.pipeline.reading.ranges import sorted_paths
+from barnabas.pipeline.reading.paths import sorted_paths
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
-from barnabas.pipeline.tables import decoded_bodies, spark_stages
+from barnabas.pipeline.tables import decoded_bodies
 from barnabas.pipeline.tables.folders import ON_REQUEST
 from barnabas.pipeline.tables.tables import TableOptions, read, write
-from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
-from tests.pipeline.stages import planned, sequential
+from tests.pipeline.stages import sequential
+from tests.places import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SMALL = TableOptions(size=10_000)
 NAMES = tuple(column.name for column in EXCHANGES)
 
 
@@ -53,21 +51,21 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tables of two captures, one of them written twice and of three files, the other without bodies."""
     folder = tmp_path_factory.mktemp("tables")
     steps: list[tuple[int, int, str]] = []
-    written = write(spark, files(), folder, SMALL, progress=lambda *step: steps.append(step))
-    assert [step[:2] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    written = write(spark, files(), folder, progress=lambda *step: steps.append(step))
+    assert [step[:2] for step in steps] == [(0, 3), (1, 3), (2, 3)]
     assert written.exchanges == len(right(files(), ""))
-    assert written.packets == planned(files(), 1 << 26).packets
-    write(spark, [SAMPLES_BY_NAME["faults.pcapng"]], folder, TableOptions(size=12_000, bodies=None))
-    write(spark, files()[::-1], folder, replace(SMALL, also=ON_REQUEST))
+    assert written.packets == len(list(CaptureReader(*sorted_paths(files())).numbered_packets()))
+    write(spark, [SAMPLES / "faults.pcapng"], folder, TableOptions(bodies=None))
+    write(spark, files()[::-1], folder, TableOptions(also=ON_REQUEST))
     return folder
 
 
 def files() -> list[Path]:
-    return [SAMPLES_BY_NAME[name] for name in ("rebalance.pcap.gz", "midway.pcap", "wrong.pcap")]
+    return [SAMPLES / name for name in ("rebalance.pcap.gz", "midway.pcap", "wrong.pcap")]
 
 
 def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, out: Path) -> None:
-    for paths in (files(), [SAMPLES_BY_NAME["faults.pcapng"]]):
+    for paths in (files(), [SAMPLES / "faults.pcapng"]):
         capture = sorted_paths(paths)[0].name
         assert rows(spark, out, capture) == right(paths, capture)
     written = read(spark, out, "exchanges")
@@ -83,18 +81,8 @@ def test_frames_are_written_on_request_and_are_the_pure_readers(
     assert content(result.toArrow()) == content(right)
 
 
-def test_what_is_too_much_for_one_process_is_left_to_spark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark_stages, "HERE", 100)
-    with pytest.raises(spark_stages.TooMuch):
-        write(None, [SAMPLES_BY_NAME["rebalance.pcap.gz"]], tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["_runs"]
-    assert not list((tmp_path / "_runs").iterdir())
-
-
 def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_path: Path) -> None:
-    path = SAMPLES_BY_NAME["rebalance.pcap.gz"]
+    path = SAMPLES / "rebalance.pcap.gz"
     steps: list[str] = []
     requested: Counter[str] = Counter()
     whole, told = tmp_path / "whole", lambda *step: steps.append(step[2])
@@ -103,7 +91,7 @@ def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_pat
         requested.update(steps[-1:])
 
     many = write(None, [path], whole, progress=told, go_on=count_step).exchanges
-    assert requested["reading flows"] > many
+    assert requested["reading connections"] > many
     assert requested["writing tables"] >= len(("exchanges", "inside", "connections"))
     count = requested.total()
     for most in (0, many // 2, count - 1):
@@ -117,10 +105,9 @@ def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_pat
 def test_so_are_packets(spark: SparkSession, out: Path) -> None:
     names = tuple(column.name for column in WRITTEN)
     result = read(spark, out, "packets").select(*names)
-    pieces = planned(files(), 1 << 26).pieces
-    right = pa.Table.from_batches(
-        one for piece in pieces for one in packet_rows(piece, names[1:])
-    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * result.count()])
+    right = pa.Table.from_batches(packet_rows(sorted_paths(files()), names[1:])).add_column(
+        0, "capture", [[sorted_paths(files())[0].name] * result.count()]
+    )
     assert content(result.toArrow()) == content(right)
 
 
@@ -130,7 +117,7 @@ def content(table: pa.Table | pa.RecordBatch) -> list[str]:
 
 def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -> None:
     """Else it would be of another run than the tables beside it."""
-    path = SAMPLES_BY_NAME["midway.pcap"]
+    path = SAMPLES / "midway.pcap"
     write(spark, [path], tmp_path, TableOptions(also=ON_REQUEST))
     assert all(read(spark, tmp_path, table).count() > 0 for table in ON_REQUEST)
     write(spark, [path], tmp_path, TableOptions(also=("packets",)))

@@ -166,7 +166,7 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     code, _, output = run("convert", dump, out)
     assert code == 2
     assert "is damaged: byte" in output
-    assert output.endswith("out.pcapng has all before that\n")
+    assert output.endswith("out.pcapng has all that could be read\n")
     assert len(rows(out)) == 25
 
 

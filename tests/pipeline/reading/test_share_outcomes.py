@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.notes import INFERRED
+from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.writing.writer import CaptureWriter
@@ -29,7 +29,7 @@ from tests.captures.traffic import (
     write_pcap,
 )
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_plan import SAMPLES, read_plainly
+from tests.pipeline.samples import SAMPLES
 from tests.pipeline.stages import in_memory, sequential
 from tests.places import ROOT
 
@@ -38,25 +38,19 @@ SAMPLES_BY_NAME = {path.name: path for path in SAMPLES}
 STEADY = Habits()
 
 
-def shuffled(seed: int) -> Callable[[list[Any]], list[Any]]:
-    def order(found: list[Any]) -> list[Any]:
-        return Random(seed).sample(found, len(found))
-
-    return order
-
-
 @pytest.mark.parametrize("path", [*SAMPLES, *FOREIGN], ids=lambda path: path.name)
 def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
     right = sequential([path])
     assert right
-    for size, carry in ((200, False), (1500, True), (1 << 26, False)):
-        assert in_memory([path], size, carry=carry, order=shuffled(size)).exchanges == right
+    for readers in (1, 2, 7):
+        assert in_memory([path], readers).exchanges == right
 
 
 def test_what_answers_requests_that_were_not_captured(tmp_path: Path) -> None:
     """One side of each connection is missing, up to its fifth packet with payload."""
     kept, sides = [], Counter[Any]()
-    for *_, linktype, data, _ in read_plainly(SAMPLES_BY_NAME["old-formats.pcap"]):
+    packets = CaptureReader(SAMPLES_BY_NAME["old-formats.pcap"]).numbered_packets()
+    for _, _, (_, linktype, data, _, _) in packets:
         segment = Packets().tcp_segment(linktype, data)
         assert segment is not None
         asks = segment.source[1] > segment.target[1]
@@ -85,15 +79,14 @@ def _gist(row: dict[str, Any]) -> list[Any]:
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32),
-    size=st.integers(200, 20_000),
-    carry=st.booleans(),
+    readers=st.integers(1, 5),
     six=st.booleans(),
 )
 def test_any_traffic_in_any_splits(
-    tmp_path: Path, kind: str, seed: int, size: int, carry: bool, six: bool
+    tmp_path: Path, kind: str, seed: int, readers: int, six: bool
 ) -> None:
     path = generated(tmp_path / "f", kind, seed, six=six)
-    result = in_memory([path], size, carry=carry, order=shuffled(seed))
+    result = in_memory([path], readers)
     assert result.exchanges == sequential([path])
     assert result.exchanges
 
@@ -102,10 +95,10 @@ def test_any_traffic_in_any_splits(
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=3),
     seed=st.integers(0, 2**32),
-    size=st.integers(300, 20_000),
+    readers=st.integers(1, 5),
 )
 def test_files_of_the_same_time_are_merged_whatever_their_order(
-    tmp_path: Path, kinds: list[str], seed: int, size: int
+    tmp_path: Path, kinds: list[str], seed: int, readers: int
 ) -> None:
     """The clocks of all begin at once, and packets are not in the order of their times."""
     paths = [
@@ -113,12 +106,12 @@ def test_files_of_the_same_time_are_merged_whatever_their_order(
     ]
     right = sequential(paths)
     for order in (paths, paths[::-1]):
-        assert in_memory(order, size, order=shuffled(seed)).exchanges == right
+        assert in_memory(order, readers).exchanges == right
 
 
 @pytest.mark.slow("a long property")
-@given(seed=st.integers(0, 2**32), parts=st.integers(2, 4), size=st.integers(200, 9000))
-def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size: int) -> None:
+@given(seed=st.integers(0, 2**32), parts=st.integers(2, 4), readers=st.integers(1, 5))
+def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, readers: int) -> None:
     """One capture in several files, as a sniffer that rotates them leaves it, in any order."""
     random = Random(seed)
     each = [sent(one, [90], random, STEADY) for one in conversations(3, seed % 2**32)]
@@ -135,7 +128,7 @@ def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size
         paths.append(tmp_path / f"{number}.pcap")
         paths[-1].write_bytes(head + b"".join(records[begin:end]))
     random.shuffle(paths)
-    assert in_memory(paths, size, order=shuffled(seed)).exchanges == whole
+    assert in_memory(paths, readers).exchanges == whole
 
 
 def test_a_capture_of_ours_that_was_killed_and_resumed(tmp_path: Path) -> None:
@@ -146,10 +139,10 @@ def test_a_capture_of_ours_that_was_killed_and_resumed(tmp_path: Path) -> None:
     other.write_bytes(second.read_bytes() + first.read_bytes())
     right = sequential([one, other])
     assert max(row["connection"] for row in right) > 15
-    for size in (300, 4000, 1 << 26):
-        result = in_memory([other, one], size, order=shuffled(size))
+    for readers in (1, 2, 5):
+        result = in_memory([other, one], readers)
         assert result.exchanges == right
-    assert [fault.kind for _, fault in result.plan.faults] == ["truncated"]
+    assert [fault["kind"] for fault in result.facts.faults] == ["truncated"]
 
 
 def test_flows_of_ours_without_their_comments_are_counted_below_zero(tmp_path: Path) -> None:
@@ -165,7 +158,7 @@ def test_flows_of_ours_without_their_comments_are_counted_below_zero(tmp_path: P
     path.write_bytes(path.read_bytes().replace(b'"barnabas":"flow"', b'"barnabas":"fl0w"'))
     right = sequential([path])
     assert {row["connection"] for row in right} == {-1, -2, -3}
-    assert in_memory([path], 300).exchanges == right
+    assert in_memory([path], 3).exchanges == right
 
 
 def test_fragments_meet_across_ranges(tmp_path: Path) -> None:
@@ -189,8 +182,8 @@ def test_fragments_meet_across_ranges(tmp_path: Path) -> None:
     path = as_pcap(tmp_path / "f", packets, "raw", "<", 1)
     right = sequential([path])
     assert len(right) == 18
-    for size in (100, 700, 1 << 26):
-        assert in_memory([path], size, order=shuffled(size)).exchanges == right
+    for readers in (1, 2, 3):
+        assert in_memory([path], readers).exchanges == right
 
 
 def test_gaps_are_counted_and_told(tmp_path: Path) -> None:
@@ -200,8 +193,8 @@ def test_gaps_are_counted_and_told(tmp_path: Path) -> None:
     path = as_pcap(tmp_path / "f", [ip_packet(one) for one in kept], "raw", "<", 1)
     right = sequential([path])
     assert max(row["losses"] for row in right) > 2
-    for size in (300, 1 << 26):
-        result = in_memory([path], size)
+    for readers in (1, 3):
+        result = in_memory([path], readers)
         assert result.exchanges == right
         gaps = [one for one in result.said if one.kind == "error" and one.details["kind"] == "gap"]
         assert len(gaps) == len(result.facts.losses) > 2
@@ -221,8 +214,9 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
         TcpSegment(BROKER, CLIENT, 1 + len(answers[0]), 1 + len(asked), ACK, answers[1]),
     ]
     path = as_pcap(tmp_path / "f", map(ip_packet, (*ssh, *kafka)), "raw", "<", 1)
-    results = [one.details for one in in_memory([path], 200).said if one.kind == "error"]
-    reported = {said["kind"]: said["reason"] for said in results}
+    result = in_memory([path], 2)
+    errors = [one.details for one in result.said if one.kind == "error"]
+    reported = {said["kind"]: said["reason"] for said in (*errors, *result.facts.faults)}
     assert reported["left out"] == "1 conversation on port 22: unknown"
     assert "correlation id 99" in reported["unmatched"]
 
@@ -230,7 +224,7 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
 def test_columns_that_need_no_body_cost_none(tmp_path: Path) -> None:
     path = generated(tmp_path / "f", "raw", 1)
     columns = ("ts_ns", "api", "latency_ms", "connection")
-    result = in_memory([path], 900, columns=columns)
+    result = in_memory([path], 2, columns=columns)
     assert result.exchanges == [
         {name: row[name] for name in result.exchanges[0]} for row in sequential([path])
     ]

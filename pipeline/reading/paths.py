@@ -1,0 +1,23 @@
+"""The order in which the files of a capture are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.captures.comments import meta_of_file
+from barnabas.captures.files.capture_folder import head, in_order, listing, natural, segment_of
+
+
+def sorted_paths(paths: Sequence[Path]) -> list[Path]:
+    """Return files sorted by the time of their first packet, then by name.
+
+    Segments of a capture are sorted by number, without duplicates. A folder stands for the captures in it.
+
+    Raises:
+        OSError: A file can't be read.
+        CaptureError: A file is no capture.
+    """
+    files = [path for each in paths for path in listing(each).captures]
+    by_time = sorted(files, key=lambda path: (head(path).beginning, natural(path)))
+    return in_order((path, segment_of(meta_of_file(path))) for path in by_time)
