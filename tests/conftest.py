@@ -90,6 +90,7 @@ def spark_of_commands(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         "barnabas.pipeline.spark.session.session", lambda *_: contextlib.nullcontext(spark)
     )
+    monkeypatch.setattr("barnabas.pipeline.spark.sail.sail_installed", lambda: False)
 
 
 @pytest.fixture(scope="session")

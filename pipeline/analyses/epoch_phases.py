@@ -20,9 +20,9 @@ OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_I
 
 
 def _is_present(path: str) -> Column:
-    """Return whether a body has a field that is not null. JSON's null is a VARIANT, too."""
-    value = body_field(path, "variant")
-    return value.isNotNull() & ~F.is_variant_null(value)
+    """Return whether a body has a field that is not null."""
+    # JSON's null is a VARIANT, too, and Sail returns none of arrays
+    return F.get_json_object(F.to_json("body"), f"$.{path}").isNotNull()
 
 
 def epoch_phases(exchanges: DataFrame) -> DataFrame:

@@ -50,7 +50,10 @@ def without_negotiation(exchanges: DataFrame) -> DataFrame:
         .orderBy("ts_ns", "ordinal")
         .rowsBetween(1, Window.unboundedFollowing)
     )
-    agreed = F.coalesce(F.bool_or(F.col("error") == "").over(following), F.lit(False))
+    # Sail has no bool_or over a window that slides
+    agreed = F.coalesce(
+        F.max((F.col("error") == "").cast("int")).over(following) == 1, F.lit(False)
+    )
     negotiates = (F.col("error") == "UNSUPPORTED_VERSION") & (F.col("version") > 0) & agreed
     greetings = exchanges.where("api = 'ApiVersions'").withColumn("negotiates", negotiates)
     others = exchanges.where("api <> 'ApiVersions'")
@@ -80,6 +83,11 @@ def ms(ns: Column) -> Column:
 def body_field(path: str, kind: str) -> Column:
     """Return a field of a body, such as `request.session_timeout_ms`; null if it has none of this type."""
     return F.try_variant_get("body", f"$.{path}", kind)
+
+
+def percentile(column: str, share: float) -> Column:
+    """Return a percentile of a group's values: the nearest rank, which is one of the values."""
+    return F.expr(f"percentile_disc({share}) within group (order by {column})")
 
 
 def error_text(code: Column) -> Column:

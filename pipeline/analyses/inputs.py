@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyspark.errors import UnsupportedOperationException
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.rows.columns import BODY_JSON
@@ -47,5 +48,9 @@ def in_memory(exchanges: DataFrame, analyses: Iterable[Analysis]) -> AnalysisInp
 
 
 def _cached(rows: DataFrame) -> DataFrame:
-    # cached as rows: reading columns compiles a class for each choice of columns
-    return rows.coalesce(1).localCheckpoint(eager=False)
+    rows = rows.coalesce(1)
+    try:
+        # cached as rows: reading columns compiles a class for each choice of columns
+        return rows.localCheckpoint(eager=False)
+    except UnsupportedOperationException:  # Sail
+        return rows.cache()

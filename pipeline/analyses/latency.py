@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import with_request
+from barnabas.pipeline.analyses.expressions import percentile, with_request
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-ACCURACY: Final = 10_000
-"""The accuracy of percentile_approx: ranks have a relative error of 1 / ACCURACY."""
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -38,23 +35,16 @@ def latency(exchanges: DataFrame) -> DataFrame:
     members, so their latency is high by design. Requests that were never answered do not count.
     """
     answered = with_request(exchanges).where("latency_ms is not null")
-    shares = F.array(F.lit(0.5), F.lit(0.9), F.lit(0.99))
     return (
         bucketed(answered, exchanges)
         .groupBy("bucket", "api", "client_id", "broker")
         .agg(
             F.count("*").alias("count"),
-            F.percentile_approx("latency_ms", shares, ACCURACY).alias("waited"),
+            percentile("latency_ms", 0.5).alias("p50_ms"),
+            percentile("latency_ms", 0.9).alias("p90_ms"),
+            percentile("latency_ms", 0.99).alias("p99_ms"),
             F.max("latency_ms").alias("max_ms"),
-            F.percentile_approx("broker_ms", shares, ACCURACY).alias("worked"),
-        )
-        .select(
-            *("bucket", "api", "client_id", "broker", "count"),
-            F.get("waited", F.lit(0)).alias("p50_ms"),
-            F.get("waited", F.lit(1)).alias("p90_ms"),
-            F.get("waited", F.lit(2)).alias("p99_ms"),
-            "max_ms",
-            F.get("worked", F.lit(0)).alias("broker_p50_ms"),
-            F.get("worked", F.lit(2)).alias("broker_p99_ms"),
+            percentile("broker_ms", 0.5).alias("broker_p50_ms"),
+            percentile("broker_ms", 0.99).alias("broker_p99_ms"),
         )
     )

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import captured, with_request
+from barnabas.pipeline.analyses.expressions import captured, percentile, with_request
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-ACCURACY: Final = 10_000
-"""See `latency`."""
 
 COLUMNS: Final = (
     Column("rule", "string", "name of the rule"),
@@ -38,8 +35,7 @@ def rules(exchanges: DataFrame) -> DataFrame:
     Other rules of the same client may have delayed the latter, too.
     """
     complete = captured(with_request(exchanges))
-    shares = F.array(F.lit(0.5), F.lit(0.99))
-    waited = F.percentile_approx("latency_ms", shares, ACCURACY)
+    p50, p99 = percentile("latency_ms", 0.5), percentile("latency_ms", 0.99)
     failed = F.count(F.when(F.col("error") != "", 1))
     closed = F.when(
         F.col("note").contains("closed"),
@@ -50,7 +46,8 @@ def rules(exchanges: DataFrame) -> DataFrame:
         .groupBy("capture", "rule", "api")
         .agg(
             F.count("*").alias("fired"),
-            waited.alias("waited"),
+            p50.alias("p50_with_ms"),
+            p99.alias("p99_with_ms"),
             failed.alias("errors_with"),
             F.count(F.when(F.col("latency_ms").isNull(), 1)).alias("unanswered"),
             F.count_distinct(closed).alias("closed"),
@@ -59,16 +56,17 @@ def rules(exchanges: DataFrame) -> DataFrame:
     others = (
         complete.where(F.size("rules") == 0)
         .groupBy("capture", "api")
-        .agg(F.count("*").alias("without"), waited.alias("usual"), failed.alias("errors_without"))
+        .agg(
+            F.count("*").alias("without"),
+            p50.alias("p50_without_ms"),
+            p99.alias("p99_without_ms"),
+            failed.alias("errors_without"),
+        )
     )
     none = F.lit(0).cast("bigint")
     return touched.join(others, ["capture", "api"], "left").select(
         *("rule", "api", "fired"),
-        F.get("waited", F.lit(0)).alias("p50_with_ms"),
-        F.get("waited", F.lit(1)).alias("p99_with_ms"),
-        F.get("usual", F.lit(0)).alias("p50_without_ms"),
-        F.get("usual", F.lit(1)).alias("p99_without_ms"),
-        "errors_with",
+        *("p50_with_ms", "p99_with_ms", "p50_without_ms", "p99_without_ms", "errors_with"),
         F.coalesce("errors_without", none).alias("errors_without"),
         F.coalesce("without", none).alias("without"),
         *("unanswered", "closed", "capture"),

@@ -13,9 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.kafka.exchange import STRAY
-from barnabas.pipeline.analyses import buckets
+from barnabas.pipeline.analyses import buckets, findings
 from barnabas.pipeline.analyses.expressions import CLIENT, NS, with_request, without_negotiation
-from barnabas.pipeline.analyses.latency import ACCURACY
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
@@ -75,39 +74,39 @@ WITH widths AS (
   WHERE key > {STRAY} AND latency_ms IS NOT NULL
 ), latency AS (
   SELECT bucket, {keys}, count(*) AS count, max(latency_ms) AS max_ms,
-    percentile_approx(latency_ms, array(0.5D, 0.99D), {ACCURACY}) AS waited,
-    percentile_approx(broker_ms, 0.99D, {ACCURACY}) AS broker_p99_ms
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50_ms,
+    percentile_disc(0.99) WITHIN GROUP (ORDER BY latency_ms) AS p99_ms,
+    percentile_disc(0.99) WITHIN GROUP (ORDER BY broker_ms) AS broker_p99_ms
   FROM answered GROUP BY bucket, {keys}
 )"""
 
 
 _BY_API: Final = f"""\
 {_latency("api", buckets.MOST)}
-SELECT bucket, api, count, waited[0] AS p50_ms, waited[1] AS p99_ms, max_ms, broker_p99_ms
+SELECT bucket, api, count, p50_ms, p99_ms, max_ms, broker_p99_ms
 FROM latency"""
 
 _BY_CLIENT: Final = f"""\
 {_latency("api, client_id, broker", COARSE)}, ranked AS (
   SELECT *, sum(count) OVER series AS in_all,
-    coalesce(max(if(count >= {ENOUGH}, waited[1], NULL)) OVER series
-      >= greatest({RISE} * median(waited[1]) OVER series, {LEAST}D), false) AS rose
+    coalesce(max(if(count >= {ENOUGH}, p99_ms, NULL)) OVER series
+      >= greatest({RISE} * median(p99_ms) OVER series, {LEAST}D), false) AS rose
   FROM latency WINDOW series AS (PARTITION BY api, client_id, broker)
 ), placed AS (
   SELECT *, dense_rank() OVER (ORDER BY rose DESC, in_all DESC, api, client_id, broker) AS place
   FROM ranked
 )
-SELECT bucket, api, client_id, broker, count, waited[0] AS p50_ms, waited[1] AS p99_ms, max_ms,
-  broker_p99_ms, series
+SELECT bucket, api, client_id, broker, count, p50_ms, p99_ms, max_ms, broker_p99_ms, series
 FROM (SELECT *, max(place) OVER () AS series FROM placed) WHERE place <= {SERIES}"""
 
 _HEATMAP: Final = f"""\
-WITH often AS (SELECT api FROM {{of}} GROUP BY api ORDER BY sum(count) DESC, api LIMIT {APIS})
-SELECT /*+ BROADCAST(often) */ bucket, coalesce(often.api, '{OTHERS}') AS api, latency_ms, sum(count) AS count
-FROM {{of}} AS one LEFT JOIN often ON one.api = often.api
-GROUP BY bucket, coalesce(often.api, '{OTHERS}'), latency_ms"""
+WITH counted AS (SELECT *, sum(count) OVER (PARTITION BY api) AS in_all FROM {{of}}),
+placed AS (SELECT *, dense_rank() OVER (ORDER BY in_all DESC, api) AS place FROM counted)
+SELECT bucket, if(place <= {APIS}, api, '{OTHERS}') AS api, latency_ms, sum(count) AS count
+FROM placed GROUP BY bucket, if(place <= {APIS}, api, '{OTHERS}'), latency_ms"""
 
 _FIRST: Final = f"""\
-SELECT * EXCEPT (place)
+SELECT {", ".join(f"`{column.name}`" for column in findings.COLUMNS)}
 FROM (SELECT *, row_number() OVER (PARTITION BY `check` ORDER BY ts, text) AS place FROM {{of}})
 WHERE place <= {LISTED}"""
 
@@ -123,12 +122,13 @@ _REFUSALS_OVER_TIME: Final = """\
 SELECT bucket, error, sum(count) AS count FROM {of} GROUP BY bucket, error"""
 
 _DEEPEST: Final = f"""\
-WITH named AS (SELECT * EXCEPT (client_id), coalesce(client_id, '') AS client_id FROM {{of}}),
-deepest AS (
-  SELECT client_id FROM named GROUP BY client_id ORDER BY max(depth_max) DESC, client_id LIMIT {LINES}
-)
-SELECT /*+ BROADCAST(deepest) */ bucket, client_id, max(depth_max) AS depth_max, max(depth_mean) AS depth_mean
-FROM named JOIN deepest USING (client_id) GROUP BY bucket, client_id"""
+WITH named AS (
+  SELECT bucket, coalesce(client_id, '') AS client_id, depth_max, depth_mean,
+    max(depth_max) OVER (PARTITION BY client_id) AS deepest
+  FROM {{of}}
+), placed AS (SELECT *, dense_rank() OVER (ORDER BY deepest DESC, client_id) AS place FROM named)
+SELECT bucket, client_id, max(depth_max) AS depth_max, max(depth_mean) AS depth_mean
+FROM placed WHERE place <= {LINES} GROUP BY bucket, client_id"""
 
 _DEEPEST_OF_ALL: Final = """\
 SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""

@@ -1,4 +1,4 @@
-"""Spark Connect: a session of a remote server, without a local Java."""
+"""Spark Connect: a session of a server, without a local Java."""
 
 from __future__ import annotations
 
@@ -26,10 +26,19 @@ _MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
 
 @contextmanager
 def connected(master: Master, settings: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
-    """Yield a session of the server. Raises UnavailableError.
+    """Yield a session of the server, whose workers have our packages. Raises UnavailableError.
 
     `folder` gets the zip of our packages.
     """
+    with remote_session(master.url, settings) as spark:
+        spark.addArtifacts(str(pack(folder / "barnabas.zip")), pyfile=True)
+        require(spark, master, PROBES)
+        yield spark
+
+
+@contextmanager
+def remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """Yield a session of the server at a URL. Raises UnavailableError."""
     for name in ("grpc", "grpc_status", "google.protobuf"):
         if importlib.util.find_spec(name.split(".")[0]) is None:
             raise UnavailableError(
@@ -45,21 +54,19 @@ def connected(master: Master, settings: Mapping[str, str], folder: Path) -> Iter
     try:
         try:
             # the session itself would retry for ten minutes
-            with DefaultChannelBuilder(master.url).toChannel() as channel:
+            with DefaultChannelBuilder(url).toChannel() as channel:
                 grpc.channel_ready_future(channel).result(timeout=PATIENCE)
         except (grpc.FutureTimeoutError, PySparkException) as problem:
             message = str(problem) or "the server there does not speak gRPC"
-            raise UnavailableError(f"no Spark Connect at {master.url}: {message}") from None
+            raise UnavailableError(f"no Spark Connect at {url}: {message}") from None
         try:
-            remote = Remote.builder.remote(master.url).create()
+            remote = Remote.builder.remote(url).create()
         except (grpc.RpcError, PySparkException) as problem:
-            raise UnavailableError(f"no Spark Connect at {master.url}: {problem}") from None
+            raise UnavailableError(f"no Spark Connect at {url}: {problem}") from None
         spark = cast("SparkSession", remote)
         try:
             for name, value in settings.items():
                 spark.conf.set(name, value)
-            spark.addArtifacts(str(pack(folder / "barnabas.zip")), pyfile=True)
-            require(spark, master, PROBES)
             yield spark
         finally:
             remote.stop()

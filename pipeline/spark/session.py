@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.masters import parse_master, reach
@@ -48,9 +48,15 @@ INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 """The packages of the extra `spark`."""
 
 
+Engine = Literal["sail", "spark"]
+"""The program that runs PySpark's code."""
+
+
 @contextmanager
 def session(
-    master: str | None = None, settings: Mapping[str, str] | None = None
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    engine: Engine = "spark",
 ) -> Iterator[SparkSession]:
     """Yield a Spark session; at the end, its JVM, workers and files are removed.
 
@@ -61,12 +67,20 @@ def session(
         master: `local[N]` (None: all cores of this machine), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark
             Connect), or another master of Spark.
         settings: Spark's settings, which override ours.
+        engine: Sail runs in this process, whatever the master.
 
     Raises:
         ValueError: The master is invalid.
         UnavailableError: Spark is unavailable; the message is one line with a remedy.
     """
     parsed = parse_master(master)
+    all_settings = {**SETTINGS, **(settings or {})}
+    if engine == "sail":
+        from barnabas.pipeline.spark.sail import sail
+
+        with sail(all_settings) as spark:
+            yield spark
+        return
     with delay_stop():
         missing = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
     if missing:
@@ -74,7 +88,6 @@ def session(
             f"Spark needs the package {missing[0]}: install barnabas with the extra 'spark'"
         )
     reach(parsed)
-    all_settings = {**SETTINGS, **(settings or {})}
     with ExitStack() as stack:
         # a killed process may still finish a write in it
         folder = Path(

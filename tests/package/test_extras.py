@@ -90,6 +90,7 @@ NEED: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("demo --capture FOLDER/demo.pcapng",),
     "delta": (f"analyze {FAULTS} --out FOLDER/out --format delta",),
     "iceberg": (f"analyze {FAULTS} --out FOLDER/out --format iceberg",),
+    "sail": (f"analyze {FAULTS} --out FOLDER/out --engine sail",),
     "spark": (
         f"analyze {FAULTS} --out FOLDER/out",
         "fuzz run decoders --spark --cases 1 --db FOLDER/c.db",
@@ -112,7 +113,9 @@ def modules(extra: str) -> set[str]:
     found: set[str] = set()
     for requirement in map(Requirement, EXTRAS[extra]):
         if requirement.name != "barnabas":
-            found |= _modules_by_distribution()[canonicalize_name(requirement.name)]
+            # pyspark is installed in place of pyspark-client, and has the same modules
+            name = {"pyspark-client": "pyspark"}.get(requirement.name, requirement.name)
+            found |= _modules_by_distribution()[canonicalize_name(name)]
     return found
 
 

@@ -111,6 +111,7 @@ ALL: Final = (
         ),
     ),
     Trial("spark", (("barnabas", "analyze", str(SAMPLES / "faults.pcapng"), "--out", "report"),)),
+    Trial("sail", (("barnabas", "analyze", str(SAMPLES / "faults.pcapng"), "--out", "report"),)),
 )
 
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from barnabas.captures.files import private
 from barnabas.cli.analyze.early_findings import tell_findings
-from barnabas.cli.analyze.options import AnalyzeOptions
+from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import StepProgress, step_progress
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
@@ -75,7 +75,8 @@ LITTLE: Final = 32 << 20
 """Bytes of captures below which Spark's code generation costs more than it saves."""
 
 AT_ONCE: Final = 4 << 20
-"""Bytes of captures up to which this process makes the tables while Spark starts."""
+"""Bytes of captures up to which this process makes the tables while Spark starts. Sail runs in this process,
+so tables of any size are made here."""
 
 
 def analyze(options: AnalyzeOptions) -> int:
@@ -205,8 +206,11 @@ def _analyzed(
     options: AnalyzeOptions, files: Sequence[Path], progress: StepProgress, output: Output
 ) -> Iterator[Outcome]:
     """Analyze captures, and yield the outcome while Spark still runs."""
-    here = parse_master(options.master).kind == "embedded"
-    if not here or "packets" in options.tables or size_of(files) > AT_ONCE:
+    engine = options.chosen_engine
+    if options.engine is EngineChoice.AUTO and not options.needs_spark:
+        output.note(f"engine: {engine} (--engine)")
+    embedded = parse_master(options.master).kind == "embedded"
+    if engine == "spark" and (not embedded or size_of(files) > AT_ONCE):
         with session_of(options, progress, files) as spark:
             yield work(spark, options, files, progress)
         return
@@ -221,14 +225,10 @@ def _analyzed(
             # the checks of barnabas.captures report findings before Spark has started
             arguments = files, options.tls_keys, progress, output, options.checks
             beside.submit(tell_findings, *arguments, go_on)
-            tables = beside.submit(_tables_here, options, files, go_on)
+            tables = beside.submit(_tables, None, options, files, go_on=go_on)
             with session_of(options, progress, files) as spark:
-                tables_written = tables.result()
-                yield (
-                    analyses(spark, options, progress)
-                    if tables_written
-                    else work(spark, options, files, progress)
-                )
+                tables.result()
+                yield analyses(spark, options, progress)
         finally:
             over.set()  # the thread ends after its batch; the folder stays locked until then
 
@@ -248,8 +248,13 @@ def session_of(
         from barnabas.pipeline.spark.class_archive import KEEPS
         from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
-    progress.step(0, 1, "starting Spark")
+    engine = options.chosen_engine
+    progress.step(0, 1, f"starting {engine.capitalize()}")
     try:
+        if engine == "sail":
+            with session(engine=engine) as spark:
+                yield spark
+            return
         check_space()
         ours: Mapping[str, str] = {}
         if parse_master(options.master).kind == "embedded":  # clusters have settings of their own
@@ -271,17 +276,6 @@ def session_of(
 def size_of(files: Iterable[Path]) -> int:
     """Return the bytes of all files. Raises OSError."""
     return sum(path.stat().st_size for path in files)
-
-
-def _tables_here(options: AnalyzeOptions, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
-    """Make the tables in this process; return False if they are too large. go_on: see `write`."""
-    from barnabas.pipeline.tables.spark_stages import TooMuch
-
-    try:
-        _tables(None, options, files, go_on=go_on)
-    except TooMuch:
-        return False
-    return True
 
 
 def _tables(
@@ -329,16 +323,22 @@ def watching(
     spark: SparkSession, options: AnalyzeOptions, progress: StepProgress
 ) -> Iterator[None]:
     """Show the progress of Spark's tasks. Raises Trouble for an error of Spark."""
-    # these import pyspark, which is installed: Spark runs
-    from py4j.protocol import Py4JError
+    # these import pyspark, which is installed: Spark or Sail runs
     from pyspark.errors import PySparkException
+
+    failures: tuple[type[Exception], ...] = (PySparkException,)
+    if options.chosen_engine == "spark":
+        from py4j.protocol import Py4JError
+
+        failures = (PySparkException, Py4JError)
 
     from barnabas.pipeline.spark.progress import watched
 
     with watched(spark, progress.tasks):
         try:
             yield
-        except (PySparkException, Py4JError) as problem:
+        except failures as problem:
+            engine = options.chosen_engine.capitalize()
             raise Trouble(
-                f"Spark failed: {reason(problem, options.folder)}", COULD_NOT_RUN
+                f"{engine} failed: {reason(problem, options.folder)}", COULD_NOT_RUN
             ) from None

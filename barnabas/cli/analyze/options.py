@@ -18,6 +18,7 @@ from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.checks import Check
+    from barnabas.pipeline.spark.session import Engine
     from barnabas.specs.jsonform import Blob
 
 
@@ -27,6 +28,14 @@ class TableFormat(StrEnum):
     PARQUET = "parquet"
     DELTA = "delta"
     ICEBERG = "iceberg"
+
+
+class EngineChoice(StrEnum):
+    """The values of --engine."""
+
+    AUTO = "auto"
+    SAIL = "sail"
+    SPARK = "spark"
 
 
 def parse_tables(text: str) -> tuple[str, ...]:
@@ -115,6 +124,14 @@ class AnalyzeOptions:
             "under the same paths.",
         ),
     ] = None
+    engine: Annotated[
+        EngineChoice,
+        typer.Option(
+            "--engine",
+            help="What runs the analyses: spark, or sail, which needs no Java and starts within a second. "
+            "auto: sail if it is installed (extra 'sail') and the work is on this machine.",
+        ),
+    ] = EngineChoice.AUTO
     tables: Annotated[
         tuple[str, ...],
         typer.Option(
@@ -203,6 +220,8 @@ class AnalyzeOptions:
 
     def __post_init__(self) -> None:
         """Raise Trouble for options that contradict each other, and for unknown checks."""
+        if self.engine is EngineChoice.SAIL and self.needs_spark:
+            raise Trouble(f"--engine sail does not support {self.needs_spark}: use --engine spark")
         if self.only or self.skip:
             _ = self.checks
         if self.from_batch is not None:
@@ -218,6 +237,29 @@ class AnalyzeOptions:
             raise Trouble("--once needs --follow: give it, too")
         elif self.send.to_kafka is not None:
             raise Trouble("--to-kafka needs --follow: give it, too")
+
+    @property
+    def needs_spark(self) -> str:
+        """Return the option that only Spark supports; empty if there is none."""
+        for option, is_given in (
+            ("--master", self.master is not None),
+            ("--follow", self.follow),
+            ("URLs", self.elsewhere),
+            ("--from-batch", self.from_batch is not None),
+            ("--conf", bool(self.conf)),
+        ):
+            if is_given:
+                return option
+        return ""
+
+    @property
+    def chosen_engine(self) -> Engine:
+        """Return the engine to use."""
+        if self.engine is EngineChoice.SPARK or self.needs_spark:
+            return "spark"
+        from barnabas.pipeline.spark.sail import sail_installed
+
+        return "sail" if self.engine is EngineChoice.SAIL or sail_installed() else "spark"
 
     @property
     def elsewhere(self) -> bool:

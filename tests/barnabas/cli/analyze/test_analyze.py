@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from typer.testing import CliRunner
 
 from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
-from barnabas.cli.analyze.options import AnalyzeOptions
+from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
-from barnabas.pipeline.spark import session
+from barnabas.pipeline.spark import sail, session
 from barnabas.pipeline.spark.class_archive import KEEPS
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.specs.jsonform import BLOBS
@@ -98,6 +99,51 @@ def test_findings_of_checks_that_were_not_chosen_do_not_count(
     assert told(tmp_path, expected, {"findings_by_check": Result(results, 2)}) == code
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert [one["count"] for one in findings] == counts
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"master": "local[2]"}, {"follow": True}, {"from_batch": 1}, {"conf": [("a", "b")]}],
+    ids=lambda options: next(iter(options)),
+)
+def test_sail_is_refused_for_what_only_spark_does(tmp_path: Path, options: dict[str, Any]) -> None:
+    name = next(iter(options)).replace("_", "-")
+    with pytest.raises(
+        Trouble, match=f"--engine sail does not support --{name}: use --engine spark"
+    ):
+        asked(CAPTURE, tmp_path, engine=EngineChoice.SAIL, **options)
+    assert asked(CAPTURE, tmp_path, **options).chosen_engine == "spark"
+
+
+def test_sail_is_chosen_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for is_installed, engine in ((True, "sail"), (False, "spark")):
+        monkeypatch.setattr(sail, "sail_installed", lambda is_installed=is_installed: is_installed)
+        assert asked(CAPTURE, tmp_path).chosen_engine == engine
+        wanted = asked(CAPTURE, tmp_path, engine=EngineChoice.SPARK)
+        assert wanted.chosen_engine == "spark"
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (None, "Sail needs the package pysail: install barnabas with the extra 'sail'"),
+        ("4.3.0", "Sail needs pyspark before 4.3, not 4.3.0: pip install 'pyspark<4.3'"),
+    ],
+)
+def test_why_sail_is_unavailable_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, message: str
+) -> None:
+    def version_of(package: str) -> str:
+        if version is None or package == "pyspark-client":
+            raise PackageNotFoundError(package)
+        return version
+
+    monkeypatch.setattr(sail, "find_spec", lambda name: version and object())
+    monkeypatch.setattr(sail, "package_version", version_of)
+    problem = trouble(asked(CAPTURE, tmp_path, engine=EngineChoice.SAIL))
+    assert (str(problem), problem.code) == (message, COULD_NOT_RUN)
 
 
 def test_gaps_are_a_line_and_what_they_come_of_is_said(
@@ -200,7 +246,7 @@ def test_without_pyspark_what_to_install_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "INSTALLED", ("pyspark_that_nobody_has",))
-    result = trouble(asked(CAPTURE, tmp_path))
+    result = trouble(asked(CAPTURE, tmp_path, engine=EngineChoice.SPARK))
     assert str(result).endswith("install barnabas with the extra 'spark'")
     assert result.code == COULD_NOT_RUN
 
