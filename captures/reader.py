@@ -85,8 +85,8 @@ class CaptureReader:
         self.sections: list[bool] = []
         """For each section that has begun, whether barnabas wrote it; one that continues the conversations of
         the section before it does not count."""
-        self.flow_numbers: list[int] = []
-        """The numbers of the flows of the share so far, if there is one."""
+        self.flow_numbers: list[tuple[int, int]] = []
+        """The flows of the share so far, if there is one: section and number."""
         self.ending = False
         """Whether the current event comes from the end of a section, and not from a packet."""
         self.given = paths
@@ -256,8 +256,9 @@ class CaptureReader:
 
     def _flow_numbers(self) -> Iterator[int]:
         while True:
-            self.flow_numbers.append(UNNUMBERED + self.packet)
-            yield self.flow_numbers[-1]
+            number = UNNUMBERED + self.packet
+            self.flow_numbers.append((len(self.sections) - 1, number))
+            yield number
 
     @property
     def packet(self) -> int:

@@ -114,10 +114,10 @@ class _Reading:
 
     def _opened_flows(self) -> Iterator[Outcome]:
         """Yield an outcome for each new flow: proxy connections without a name are numbered by them."""
-        numbers = self.reader.flow_numbers
-        while self.flows < len(numbers):
-            yield Outcome("flow", self._section, numbers[self.flows], Position(0, 0, 0), {})
-            self.flows += 1
+        flows = self.reader.flow_numbers[self.flows :]
+        self.flows += len(flows)
+        for section, number in flows:
+            yield Outcome("flow", section, number, Position(0, 0, 0), {})
 
     def _event(self, event: Event) -> Iterator[Outcome]:
         reader, number = self.reader, event.connection
