@@ -283,6 +283,7 @@ class Matrix:
             librdkafka_settings(version),
             {"codecs": codecs(version), **parameters},
             cluster=brokers.cluster,
+            keyed=not is_program,
         )
 
     def _over(
@@ -312,7 +313,14 @@ class Matrix:
         """Return and store cells of a row that can't run. names: of their scenarios."""
         broker, word = self.brokers.requested, Verdict(word="not run", why=reason)
         cells = [
-            Cell(client=client, workload=workload.name, scenario=name, broker=broker, verdict=word)
+            Cell(
+                client=client,
+                workload=workload.name,
+                scenario=name,
+                broker=broker,
+                verdict=word,
+                command=self.request.commands.get(client, ""),
+            )
             for name in names
         ]
         return [self.folder.add(cell) for cell in cells]

@@ -186,7 +186,7 @@ def attempt(
     )
     findings = (
         *check(reported, log),
-        *scattered(traffic["rounds"], topic, log),
+        *(scattered(traffic["rounds"], topic, log) if setup.keyed else ()),
         *uncommitted(reported, setup.librdkafka),
         *(growth.findings if growth else ()),
     )

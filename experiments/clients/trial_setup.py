@@ -16,7 +16,8 @@ class TrialSetup(NamedTuple):
 
     makes: whether CreateTopics creates topics, not only their first use. settings: librdkafka's settings for
     these brokers. parameters: further parameters of the workload. drawn: the traffic; None: the plain one.
-    cluster: the brokers, if the trial may restart them.
+    cluster: the brokers, if the trial may restart them. keyed: whether records have the keys of the traffic:
+    a program of one's own may choose others.
     """
 
     bootstrap: str
@@ -26,6 +27,7 @@ class TrialSetup(NamedTuple):
     parameters: Mapping[str, Any] = {}
     drawn: Draw | None = None
     cluster: ApacheCluster | None = None
+    keyed: bool = True
 
     @property
     def librdkafka(self) -> dict[str, Any]:

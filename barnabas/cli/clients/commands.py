@@ -48,7 +48,9 @@ def clients_run(options: RunOptions) -> int:
 
 @clients_app.command(
     "list",
-    epilog=examples("barnabas clients list", "barnabas clients list --json | jq -r .client"),
+    epilog=examples(
+        "barnabas clients list", "barnabas clients list --json | jq -r '.client // empty'"
+    ),
 )
 def clients_list(as_json: JsonLines = False) -> None:
     """List client libraries with their default release, and workloads."""
@@ -79,7 +81,7 @@ def clients_do(options: DoOptions) -> int:
     "show",
     epilog=examples(
         "barnabas clients show java@4.3.1/produce/lossy-network --out table",
-        "barnabas clients show java@4.3.1/group/slow-broker --json | jq .trials[].findings",
+        "barnabas clients show java@4.3.1/group/slow-broker --json | jq '.trials[] | {raised, findings}'",
     ),
 )
 def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = False) -> None:
@@ -101,6 +103,7 @@ def clients_rerun(options: RerunOptions) -> int:
     """Run a cell and its run without faults again, replacing the earlier evidence."""
     from barnabas.cli.clients.cell_output import find
     from barnabas.cli.clients.cell_runs import run
+    from barnabas.experiments import library
     from barnabas.experiments.clients.cell import CONTROL
     from barnabas.experiments.clients.folder import scenario_of
 
@@ -120,7 +123,10 @@ def clients_rerun(options: RerunOptions) -> int:
         out=out,
         as_json=options.as_json,
     )
-    named = ((cell.scenario, scenario_of(out, cell.name)),)
+    stored = scenario_of(out, cell.name)
+    # a cell that was not run has no scenario of its own
+    scenario = stored if stored.exists() else library.FOLDER / f"{cell.scenario}.yaml"
+    named = ((cell.scenario, scenario),)
     return run(requested, again=() if cell.scenario == CONTROL else named)
 
 
