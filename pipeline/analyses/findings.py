@@ -127,8 +127,8 @@ def in_one_pass(exchanges: DataFrame) -> DataFrame:
 def in_order(exchanges: DataFrame, *keys: str) -> DataFrame:
     """Return exchanges grouped by keys, in the order in which they end."""
     # Sail drops a sort before a function of Python, but not that of a window
-    place = F.row_number().over(Window.partitionBy(*keys).orderBy(*ORDER))
-    return _ended(exchanges).withColumn("place", place)
+    row_number = F.row_number().over(Window.partitionBy(*keys).orderBy(*ORDER))
+    return _ended(exchanges).withColumn("row_number", row_number)
 
 
 def _ended(exchanges: DataFrame) -> DataFrame:
