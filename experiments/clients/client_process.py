@@ -81,8 +81,12 @@ class ClientProcess:
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 self._pipes.register(pipe, selectors.EVENT_READ)
+        # a task may be larger than a pipe, and a program may never read it
+        threading.Thread(target=self._give, args=(task,), daemon=True).start()
+
+    def _give(self, task: Mapping[str, Any]) -> None:
         if self._process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
+            with contextlib.suppress(OSError, ValueError), self._process.stdin as stdin:
                 stdin.write(json.dumps(task).encode() + b"\n")
 
     def __enter__(self) -> Self:

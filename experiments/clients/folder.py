@@ -96,7 +96,7 @@ class Folder:
         if (cell.broker, cell.command) != (broker, command):
             return None
         stored = scenario_of(self.path, name)
-        return cell if stored.exists() and stored.read_text(encoding="utf-8") == scenario else None
+        return cell if stored.exists() and stored.read_bytes() == scenario.encode() else None
 
     def begin(self, cell: str, scenario: str) -> Path:
         """Create the folder for the trials of a cell, with the text of its scenario.

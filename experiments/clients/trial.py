@@ -28,7 +28,7 @@ from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.traffic import identity, parameters
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.uncommitted import uncommitted
-from barnabas.experiments.clients.unfinished import unfinished
+from barnabas.experiments.clients.unfinished import failures, unfinished
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
@@ -59,8 +59,9 @@ class Trial(Settings):
     the group's offsets. broken: violations of the protocol on exchanges that no rule touched. fired: number
     of times that rules fired. rules: each rule, and how often it fired. fault_ms: from the first exchange
     with a rule to the last. busy: whether the machine was overloaded. unfinished: the part of the workload
-    that the client left out (`unfinished.py`). asked: APIs and versions of the client's requests. settings:
-    the client's, see `settings.py`. drawn: the traffic; None: a plain one, stored before there were others.
+    that the client left out (`unfinished.py`). failed: number of records that the client reported as failed.
+    asked: APIs and versions of the client's requests. settings: the client's, see `settings.py`. drawn: the
+    traffic; None: a plain one, stored before there were others.
     """
 
     seed: int
@@ -77,6 +78,7 @@ class Trial(Settings):
     asked: tuple[RequestedApi, ...] = ()
     settings: str = ""
     unfinished: str = ""
+    failed: int = 0
     drawn: Draw | None = None
 
     @property
@@ -116,9 +118,13 @@ def trial(
     with Harness(setup.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         work = workload.work(stay=max(STAY, workload.seconds), **setup.parameters)
         watch = Watch(LIMIT + workload.seconds, stop)
-        ended, _, findings, omitted = attempt(
+        ended, reported, findings, omitted = attempt(
             program, workload, setup, proxy.bootstrap, work, watch
         )
+    capture = open_capture(folder / CAPTURE)
+    violations = broken(capture.exchanges(strays=True))
+    if capture.reader.truncated:
+        raise OSError(f"{folder / CAPTURE} is cut off: is the disk full?")
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
@@ -127,7 +133,7 @@ def trial(
         seconds=round(ended.seconds, 3),
         idle=round(ended.idle, 3),
         findings=findings,
-        broken=broken(open_capture(folder / CAPTURE).exchanges(strays=True)),
+        broken=violations,
         fired=sum(rule.fired for rule in proxy.rules.rules),
         rules=tuple((rule.name, rule.fired) for rule in proxy.rules.rules),
         fault_ms=_span(hit),
@@ -137,6 +143,7 @@ def trial(
         ),
         settings=settings_of(proxy.exchanges),
         unfinished=omitted,
+        failed=failures(reported),
         drawn=setup.traffic(workload),
     )
 

@@ -41,6 +41,15 @@ def unfinished(workload: Workload, topic: str, reported: History, log: Log) -> s
     return ""
 
 
+def failures(reported: History) -> int:
+    """Return the number of records that the client reported as failed, and not as acknowledged."""
+    keys: dict[bool, set[tuple[str, str]]] = {False: set(), True: set()}
+    for event in reported.events:
+        if isinstance(event, Acknowledged | Failed | Error):
+            keys[isinstance(event, Acknowledged)].add((event.topic, event.id))
+    return len(keys[False] - keys[True])
+
+
 def _ended(send: Sent, reported: History) -> bool:
     """Return whether a record's transaction has an outcome."""
     return send.transaction in reported.outcomes

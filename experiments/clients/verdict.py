@@ -13,6 +13,7 @@ from barnabas.experiments.clients.relevance import applicable_rules, point
 from barnabas.experiments.clients.runs import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
+from barnabas.plural import plural
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.scenario.model import About, Scenario
 
@@ -213,16 +214,24 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
     result = _merged(
         [
             [each.model_copy(update={"promised": True}) for each in observations]
-            for observations in (_observations(workload, run.seconds, run) for run in offered)
+            for observations in (_control_observations(workload, run) for run in offered)
         ]
     )
     if result.word == "fine" or workload.seconds:
         return result
-    failing = [run for run in offered if _observations(workload, run.seconds, run)]
+    failing = [run for run in offered if _control_observations(workload, run)]
     if result.word in BROKEN_PROMISES or all(run.drawn != first.drawn for run in failing):
         return result.model_copy(update={"why": f"without any fault: {result.why}"})
     failure = f"{result.word} without any fault: {result.why}"
     return result.model_copy(update={"word": "not run", "why": failure})
+
+
+def _control_observations(workload: Workload, run: Trial) -> list[Observation]:
+    observations = _observations(workload, run.seconds, run)
+    if run.failed and not run.raised:
+        why = f"{plural(run.failed, 'record')} failed, and the program raised nothing"
+        observations.append(Observation(word="fails", why=why))
+    return observations
 
 
 def is_fine(workload: Workload, control: Trial) -> bool:

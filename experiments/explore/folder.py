@@ -83,8 +83,12 @@ class Folder:
             return
         try:
             known = json.loads(before)
-        except ValueError:
-            raise FolderError(f"{self.path / 'exploration.json'} can't be read") from None
+        except (ValueError, RecursionError):
+            known = None
+        if not isinstance(known, dict):
+            raise FolderError(
+                f"{self.path / 'exploration.json'} can't be read: choose another --out"
+            )
         for name in {**known, **parameters}:
             if known.get(name) != parameters.get(name):
                 raise FolderError(
@@ -97,12 +101,12 @@ class Folder:
         path = self.path / name
         if not path.exists():
             return []
-        text = path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
         if whole != text:
-            path.write_text(whole, encoding="utf-8")
+            path.write_bytes(whole)
         parsed = []
-        for number, line in enumerate(whole.splitlines(), start=1):
+        for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
             try:
                 parsed.append(kind.validate_json(line))
             except ValidationError:

@@ -22,9 +22,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from barnabas.proxy.matching.settings import Settings
 
-Topic = Annotated[str, Field(min_length=1)]
-Partition = Annotated[int, Field(ge=0)]
-Offset = Annotated[int, Field(ge=0)]
+Topic = Annotated[str, Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")]
+Partition = Annotated[int, Field(ge=0, lt=1 << 31)]
+Offset = Annotated[int, Field(ge=0, lt=1 << 63)]
+Group = Annotated[str, Field(min_length=1, max_length=(1 << 15) - 1, pattern=r"^[^\x00]+$")]
 TopicPartition = tuple[str, int]
 """A topic and a partition."""
 
@@ -81,7 +82,7 @@ class Consumer(Settings):
 
     event: Literal["consumer"] = "consumer"
     consumer: str
-    group: str | None = None
+    group: Group | None = None
     isolation: Literal["read_committed", "read_uncommitted"] = "read_uncommitted"
     reset: Literal["earliest", "latest"] | None = None
     """The start without a committed offset (auto.offset.reset); None: unknown."""
@@ -124,7 +125,7 @@ class OffsetCommitted(Settings):
     """A group's offset was committed, and the broker confirmed it: the next record to read."""
 
     event: Literal["offset_committed"] = "offset_committed"
-    group: str
+    group: Group
     topic: Topic
     partition: Partition
     offset: Offset

@@ -62,10 +62,13 @@ def find(name: str, out: Path) -> Cell:
 def show(name: str, out: Path, as_json: bool) -> None:
     """Print the details of a cell, and the paths of its evidence. Raises Trouble."""
     cell, output = find(name, out), Output()
-    workload = workloads.find(cell.workload)
     if as_json:
         output.raw(cell.model_dump_json())
         return
+    try:
+        workload = workloads.find(cell.workload)
+    except LookupError as problem:
+        raise Trouble(f"{name} is of another version of barnabas: {problem.args[0]}") from None
     output.line(f"{cell.name}: {cell_text(cell)}, {cell.broker}")
     for line in (*reasons(cell.verdict), *smallest_lines(cell)):
         output.line(line)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from barnabas.cli.clients.cell_output import print_differences, print_table
-from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads
+from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads, with_release
 from barnabas.cli.clients.options import RunOptions
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import counting_bar
@@ -122,10 +122,11 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
     finally:
         folder.close()
     if options.against:
-        (new,) = {name for name, _ in plan.clients} - {options.against}
-        differing = differences(cells, new, options.against)
+        against = with_release(options.against)
+        new = next(name for name, _ in plan.clients if name != against)
+        differing = differences(cells, new, against)
         if not options.as_json:
-            print_differences(differing, new, options.against, output)
+            print_differences(differing, new, against, output)
         _sum_up(cells, out, output)
         new_cells = [difference.new for difference in differing if difference.new]
         return exit_code(new_cells) if new_cells else FINE

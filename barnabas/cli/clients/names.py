@@ -73,6 +73,6 @@ def _command(text: str) -> Named:
         words = shlex.split(line)
     except ValueError as problem:
         raise Trouble(f"--command: {text!r} is not a command line: {problem}") from None
-    if not words or not re.fullmatch(r"[\w.@-]+", name):
+    if not words or not re.fullmatch(r"[\w.@-]{1,100}", name):
         raise Trouble(f"--command: expected NAME=LINE, not {text!r}")
     return name, lambda: Program(words)

@@ -111,6 +111,13 @@ time.sleep(600)
     assert "most recent call first" in (tmp_path / "output.txt").read_text()
 
 
+def test_one_that_never_reads_a_large_task_is_ended(tmp_path: Path) -> None:
+    task = {**ASKED, "work": {"rounds": "x" * MIB}}
+    program = Program([sys.executable, "-c", "import time; time.sleep(600)"])
+    ended = run(program, "produce", task, tmp_path / "output.txt", Watch(0.5, threading.Event()))
+    assert ended.code is None
+
+
 def test_all_can_be_ended(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()

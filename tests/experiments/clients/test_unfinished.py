@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from barnabas.experiments.clients.unfinished import unfinished
+from barnabas.experiments.clients.unfinished import failures, unfinished
 from barnabas.experiments.clients.workloads import find
 from barnabas.experiments.explore.history import (
     Acknowledged,
     Consumed,
+    Error,
     Event,
     Failed,
     History,
@@ -17,6 +18,12 @@ from barnabas.experiments.explore.log import Log, LoggedRecord
 
 NAMES = [f"t-{number}" for number in range(100)]
 SENT = [Sent(id=name, topic="t", transaction="1") for name in NAMES]
+
+
+def test_records_that_failed_are_counted_once_and_not_if_they_were_acknowledged() -> None:
+    events: list[Event] = [*SENT[:3], Failed(id="t-0", topic="t"), Error(id="t-0", topic="t")]
+    events += [Error(id="t-1", topic="t"), Acknowledged(id="t-1", topic="t")]
+    assert failures(History(events)) == 1
 
 
 def left(workload: str, events: list[Event], log: Log | None = None) -> str:

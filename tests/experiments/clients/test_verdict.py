@@ -79,6 +79,14 @@ def test_who_may_fail_is_not_blamed_for_it() -> None:
     assert (lost.word, lost.promised) == ("lost", True)
 
 
+def test_records_that_fail_without_a_fault_and_without_an_exception_are_a_failure() -> None:
+    result = control_verdict(PRODUCE, [trial(fired=0, failed=100)] * 3)
+    assert (result.word, result.why) == (
+        "not run",
+        "fails without any fault: 100 records failed, and the program raised nothing",
+    )
+
+
 @pytest.mark.parametrize("kind", ["consumed again", "consumed out of order"])
 def test_records_may_come_again_where_a_scenario_says_so(kind: str) -> None:
     again = [trial(findings=(Finding(kind=kind, text="5 again"),))]

@@ -78,6 +78,25 @@ def test_nobody_else_has_it_meanwhile(tmp_path: Path) -> None:
     Folder(tmp_path / "e", WHAT).close()
 
 
+def test_line_separators_of_unicode_are_no_ends_of_lines(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "e", WHAT)
+    folder.record([SEEN], RECORDED)
+    strange = WRONG.model_copy(update={"client": "one\u2028line\u0085"})
+    folder.add(strange)
+    folder.close()
+    again = Folder(tmp_path / "e", WHAT)
+    assert again.results[WRONG.scenario] == strange
+    again.close()
+
+
+@pytest.mark.parametrize("content", ["[1]", "[" * 100_000, "{"])
+def test_parameters_that_can_t_be_read(tmp_path: Path, content: str) -> None:
+    used(tmp_path / "e").close()
+    (tmp_path / "e" / "exploration.json").write_text(content)
+    with pytest.raises(FolderError, match=r"exploration.json can't be read: choose another --out"):
+        Folder(tmp_path / "e", WHAT)
+
+
 def test_folders_that_are_something_else(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("x")
     with pytest.raises(FolderError, match="holds no exploration"):

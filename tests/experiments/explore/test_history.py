@@ -73,6 +73,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             SENT.decode() + '{"event":"failed","id":"a","topic":"u"}\n',
             "h:2: 'a' is failed, but no earlier line",
         ),
+        # librdkafka would abort the process
+        (
+            '{"event":"offset_committed","group":"","topic":"t","partition":0,"offset":1}\n',
+            "h:1: offset_committed.group: String should have at least 1",
+        ),
+        ('{"event":"sent","id":"a","topic":"a\\u0000b"}\n', "h:1: sent.topic: String should match"),
+        (
+            '{"event":"assigned","consumer":"c","topic":"t","partition":1099511627776}\n',
+            "h:1: assigned.partition: Input should be less than",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, said: str) -> None:

@@ -117,7 +117,7 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> Non
 
 def test_a_program_is_compared_with_a_library() -> None:
     code, said = clients(
-        *("run", "--command", MINE, "--against", "confluent-kafka@2.16.1"),
+        *("run", "--command", MINE, "--against", "confluent-kafka"),
         *("--workload", "produce", *SCENARIO),
     )
     assert code == 0  # both fail alike
