@@ -61,10 +61,13 @@ def cell_text(cell: Cell) -> str:
     >>> fails = Observation(word="fails", times=1, promised=False)
     >>> cell_text(Cell(**made, verdict=Verdict(word="lost", times=3, of=3, also=(fails,))))
     'unexpected, unstable: lost; expected failure 1 of 3'
+    >>> [cell_text(Cell(**made, verdict=Verdict(word=word, of=3))) for word in ("not met", "not run")]
+    ['rule never matched (others did)', 'not run']
     """
     verdict = cell.verdict
     if verdict.word in UNJUDGED:
-        return word_text(verdict.word) + (" (others did)" if verdict.of else "")
+        others = verdict.word == "not met" and verdict.of
+        return word_text(verdict.word) + (" (others did)" if others else "")
     observations = "; ".join(_observation_text(each, verdict) for each in verdict.observations)
     broken = verdict.promised and verdict.word not in ("fine", "slow")
     marks = [UNEXPECTED] * broken + [UNSTABLE] * is_unstable(verdict)
