@@ -7,6 +7,7 @@ Linux kernels once wrote ("modified" pcap).
 from __future__ import annotations
 
 import io
+import os
 import struct
 from collections.abc import Iterator
 from typing import Final
@@ -49,7 +50,11 @@ def read_runs(
     header = file.read(HEADER)
     if header[:4] in MAGICS and len(header) < HEADER:
         return iter([Truncated(0)])
-    return _runs(ReadBuffer(file, HEADER), read_header(header), recover)
+    size = None
+    if file.seekable():
+        size = file.seek(0, os.SEEK_END)
+        file.seek(HEADER)
+    return _runs(ReadBuffer(file, HEADER), read_header(header), recover, size)
 
 
 def read_header(header: bytes) -> RecordLayout:
@@ -64,7 +69,7 @@ def read_header(header: bytes) -> RecordLayout:
 
 
 def _runs(
-    window: ReadBuffer, layout: RecordLayout, recover: bool
+    window: ReadBuffer, layout: RecordLayout, recover: bool, size_of_file: int | None
 ) -> Iterator[Run | Damage | Truncated]:
     order, tick, size, linktype = layout
     record = struct.Struct(order + "III").unpack_from
@@ -83,13 +88,16 @@ def _runs(
             window.at = at
             yield Run(linktype, data, places, window.before, size)
         elif length > BLOCK_LIMIT or not window.has(size + length):
-            yield _unread(window, layout, length, recover)
+            unread = _unread(window, layout, length, recover, size_of_file)
+            yield unread
+            if isinstance(unread, Truncated):
+                return
     if window.at < len(window.data):
         yield Truncated(window.before + window.at)
 
 
 def _unread(
-    window: ReadBuffer, layout: RecordLayout, length: int, recover: bool
+    window: ReadBuffer, layout: RecordLayout, length: int, recover: bool, size_of_file: int | None
 ) -> Damage | Truncated:
     """Skip a record that is damaged, or that the file ends in. Raises CaptureError without `recover`."""
     offset, cut = window.before + window.at, length <= BLOCK_LIMIT
@@ -100,6 +108,8 @@ def _unread(
         skip_to_record(window, layout, least=CHAIN if cut else 1)
     else:
         window.at = len(window.data)
-    if cut and window.at == len(window.data):
+    # a file that is being written may have grown meanwhile
+    grown = size_of_file is not None and window.before + window.at >= size_of_file
+    if cut and (window.at == len(window.data) or grown):
         return Truncated(offset)
     return Damage(offset, window.before + window.at - offset, offset + 8, reason)

@@ -106,7 +106,9 @@ class _PcapngFile:
         """Return the end of the file within a block, or damage if valid blocks follow."""
         if self._recover:
             skip_to_block(self._window, self._order, least=CHAIN)
-            if self._window.at < len(self._window.data):
+            # a file that is being written may have grown meanwhile
+            grown = self._size is not None and self._offset >= self._size
+            if self._window.at < len(self._window.data) and not grown:
                 reason = "the block would not end within the file"
                 return Damage(offset, self._offset - offset, offset + 4, reason)
         return Truncated(offset)

@@ -14,7 +14,6 @@ from importlib.metadata import version as package_version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from barnabas.pipeline.spark.connect import remote_session
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.stop_signals import delay_stop
 
@@ -56,6 +55,8 @@ def sail(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     os.environ.setdefault("RUST_LOG", "off")  # its messages are for its developers
     with delay_stop():
         from pysail.spark import SparkConnectServer
+
+        from barnabas.pipeline.spark.connect import remote_session
 
         server = SparkConnectServer("127.0.0.1", 0)
         server.start()

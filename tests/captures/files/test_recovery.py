@@ -74,6 +74,20 @@ def test_a_file_that_ends_within_a_block_has_no_damage(tmp_path: Path, kind: str
     assert recovered(path) == (packets[:-1], [Truncated(packets[-1].file_offset)])
 
 
+@pytest.mark.parametrize("kind", ["pcapng<", "ethernet"])
+def test_a_file_that_grows_while_it_is_read_has_no_damage(tmp_path: Path, kind: str) -> None:
+    path = generated(tmp_path / "f", kind, 3)
+    packets, whole = intact(path), path.read_bytes()
+    cut = packets[20].file_offset + 30
+    path.write_bytes(whole[:cut])
+    with CaptureFile(path) as file:
+        blocks = file.runs(recover=True)
+        first = next(blocks)  # the file is open, and its size is known
+        path.write_bytes(whole)
+        found = list(each([first, *blocks]))
+    assert not any(isinstance(block, Damage) for block in found)
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
 def test_a_compressed_file_is_read_as_far_as_it_can_be_decompressed(
     tmp_path: Path, pack: Callable[[bytes], bytes]
