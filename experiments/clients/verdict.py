@@ -229,8 +229,8 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
 def _control_observations(workload: Workload, run: Trial) -> list[Observation]:
     observations = _observations(workload, run.seconds, run)
     if run.failed and not run.raised:
-        why = f"{plural(run.failed, 'record')} failed, and the program raised nothing"
-        observations.append(Observation(word="fails", why=why))
+        reason = f"{plural(run.failed, 'record')} failed, and the program raised nothing"
+        observations.append(Observation(word="fails", why=reason))
     return observations
 
 
