@@ -44,9 +44,6 @@ class CaptureSettings(NamedTuple):
 _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id", "seen"))
 """Columns that names from other messages complete."""
 
-_ENDS: Final = (Opened, Closed)
-"""Events that end the preceding connection with the same number."""
-
 
 def outcomes(capture: CaptureSettings, share: Share) -> Iterator[Outcome]:
     """Yield the outcomes of a share; the first share has the facts about the files, too. Raises OSError."""
@@ -98,9 +95,8 @@ class _Reading:
         yield from self._opened_flows()
         self.at = (reader.numbered + 1) * 4 + 3
         for (_, number), connection in self.open.items():
-            opened = connection.opened or Position(
-                0, 0, 0
-            )  # they end in the order of their opening
+            # They end in the order of their opening.
+            opened = connection.opened or Position(0, 0, 0)
             self.flow, self.within = opened.at, opened.flow << 24
             yield from connection.rows.end_of(number)
             yield from self._end(number, connection)
