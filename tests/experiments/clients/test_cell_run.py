@@ -28,8 +28,8 @@ for sends in request["work"]["rounds"]:
             if record.get({feature!r}):
                 failing = True
             at = {{"id": record["id"], "topic": record.get("topic", request["topic"])}}
-            print(json.dumps({{"event": "sent", **at}}))
-            print(json.dumps({{"event": "failed", **at}}))
+            print(json.dumps({{"event": "sent", "transaction": "1", **at}}))
+print(json.dumps({{"event": "transaction", "transaction": "1", "outcome": "aborted"}}))
 raised = {{"class": "Failed", "message": "no"}} if failing else None
 print(json.dumps({{"number": request["number"], "raised": raised}}), flush=True)
 """
