@@ -5,18 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import selectors
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 
 from barnabas.peers import processes
 from barnabas.peers.clients.client import Program
+from barnabas.peers.descendants import Mark
 
 CHECK_INTERVAL: Final = 0.2
 """Seconds between two checks for the end."""
@@ -33,9 +32,6 @@ ERROR_OUTPUT_LIMIT: Final = 16 * MIB
 """Bytes to keep of its output other than lines."""
 
 _CHUNK: Final = 1 << 16
-
-_MARK: Final = "BARNABAS_CLIENT"
-"""An environment variable of all processes that it starts, also of those that leave its process group."""
 
 
 class RunStopped(Exception):
@@ -69,13 +65,13 @@ class ClientProcess:
         self._error_file, self._most = errors, most
         self._printed, self._error_bytes, self._part = 0, 0, b""
         self._late = False
-        self._mark = secrets.token_hex(8)
+        self._mark = Mark()
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if errors is None else subprocess.PIPE,
-            env={**os.environ, **program.environment, _MARK: self._mark},
+            env={**os.environ, **program.environment, **self._mark.environment},
         )
         self._pipes = selectors.DefaultSelector()
         for pipe in (self._process.stdout, self._process.stderr):
@@ -95,7 +91,7 @@ class ClientProcess:
     def __exit__(self, *_: object) -> None:
         """End the program and all processes that it started."""
         processes.end(self._process)
-        _sweep(f"{_MARK}={self._mark}".encode())
+        self._mark.kill()
         self._pipes.close()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
@@ -172,14 +168,3 @@ class ClientProcess:
         self._printed += len(data)
         if self._printed > self._most:
             raise PrintedTooMuchError(f"printed more than {self._most / MIB:g} MiB")
-
-
-def _sweep(mark: bytes) -> None:
-    """Kill processes outside the process group that have the mark in their environment.
-
-    Only /proc shows the environment of processes.
-    """
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if mark in environment.read_bytes().split(b"\0"):
-                os.kill(int(environment.parent.name), signal.SIGKILL)

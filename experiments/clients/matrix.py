@@ -34,9 +34,9 @@ from barnabas.experiments.clients.wording import reasons
 from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
-from barnabas.peers.clients.cache import ended_by
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.stopping import ended_by
 from barnabas.proxy.scenario.file import Scenario
 
 SIDE_BY_SIDE: Final = 8
@@ -45,7 +45,10 @@ SIDE_BY_SIDE: Final = 8
 DOUBT: Final = f"; it may be the embedded cluster's fault: --broker {NEWEST}"
 """An addition to a reason without any fault, on the embedded cluster."""
 
-GONE: Final = "the brokers went away"
+TROUBLE: Final = "the brokers or this machine failed: "
+"""The beginning of the reason of a cell that could not be run, and may be another time."""
+
+GONE: Final = f"{TROUBLE}see the cells before"
 """The reason why no more cells are run."""
 
 UNREACHED_CELLS: Final = 3
@@ -239,7 +242,7 @@ class Matrix:
             return self._over(row, name, Verdict(word="not run", why=GONE))
         once, folder = bool(row.workload.seconds), self.folder.begin(cell, text)
         try:
-            with self._brokers(row.workload) as brokers:
+            with ended_by(self.stop), self._brokers(row.workload) as brokers:
                 run = CellRun(
                     row,
                     scenario,
@@ -256,10 +259,12 @@ class Matrix:
         except RunStopped:
             return None
         except (OSError, LogError, BootError, UnavailableError) as problem:
+            if self.stop.is_set():
+                return None
             # one with a number is of a file or a process of this machine
             if getattr(problem, "errno", None) is None:
                 self._unreached += 1
-            reason = " ".join(str(problem).split())
+            reason = TROUBLE + " ".join(str(problem).split())
             return self._over(row, name, Verdict(word="not run", why=reason))
         if trials:
             self._unreached = 0

@@ -71,6 +71,7 @@ FINDINGS: Final[dict[str, Word]] = {
     "consumed out of order": "reordered",
     "skipped": "skipped",
     "uncommitted": "uncommitted",
+    "consumed twice": "duplicates",
     "consumed again": "duplicates",
     "consumed after acceptance": "duplicates",
     "duplicated": "duplicates",
@@ -80,7 +81,12 @@ FINDINGS: Final[dict[str, Word]] = {
 }
 """The kinds that explore's checks and `uncommitted` find, in the table's words."""
 
-REREAD: Final = ("consumed out of order", "consumed again", "consumed after acceptance")
+REREAD: Final = (
+    "consumed out of order",
+    "consumed twice",
+    "consumed again",
+    "consumed after acceptance",
+)
 """The kinds that follow if a consumer continues at an earlier offset."""
 
 BROKEN_PROMISES: Final = frozenset((*FINDINGS.values(), "breaks the protocol"))

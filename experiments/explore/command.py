@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.peers import processes
+from barnabas.peers.descendants import Mark
 
 
 class CommandError(RuntimeError):
@@ -72,7 +73,7 @@ def run_command(
         CommandError: The program can't be started.
         OSError: The file can't be written.
     """
-    began = time.monotonic()
+    began, mark = time.monotonic(), Mark()
     with output.open("wb") as printed:
         try:
             process = processes.start(
@@ -80,7 +81,7 @@ def run_command(
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, **mark.environment},
             )
         except OSError as problem:
             raise CommandError(f"can't run {arguments[0]}: {problem.strerror}") from None
@@ -91,6 +92,7 @@ def run_command(
             return CommandResult(code, time.monotonic() - began)
         finally:
             processes.end(process, GRACE)
+            mark.kill()
 
 
 def last_line(output: Path) -> str:

@@ -23,6 +23,7 @@ from barnabas.peers.apache.errors import BootError, UnknownVersionError
 from barnabas.peers.apache.jvm import Jvm
 from barnabas.peers.apache.settings import HOST, Node
 from barnabas.peers.apache.versions import Mode, release
+from barnabas.peers.stopping import stopped
 
 POLL: Final = 0.05
 """Seconds between two checks for readiness."""
@@ -214,7 +215,7 @@ def started_zookeeper(
 
 
 def ready_or_raise(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None:
-    """Wait until a process is ready. Raises BootError if it exits before, or at the deadline."""
+    """Wait until a process is ready. Raises BootError if it exits before, at the deadline, and if stopped."""
     begun = time.monotonic()
     while not ready():
         if jvm.pid is None:
@@ -222,4 +223,6 @@ def ready_or_raise(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None
         if time.monotonic() > deadline:
             waited = time.monotonic() - begun
             raise jvm.problem(f"was not ready after {waited:.0f} s")
+        if stopped():
+            raise jvm.problem("was stopped while it started")
         time.sleep(POLL)

@@ -6,36 +6,20 @@ import contextlib
 import fcntl
 import re
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
 from barnabas.location import cache
 from barnabas.peers import processes
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.stopping import stopped
 
 _LINES: Final = 3
 
 _LOOK: Final = 0.1
-"""Seconds between two checks of the event that stops a wait."""
-
-_stop: ContextVar[threading.Event] = ContextVar("_stop")
-
-
-@contextlib.contextmanager
-def ended_by(stop: threading.Event) -> Iterator[None]:
-    """Make waits of this module raise UnavailableClientError once an event is set, in this thread.
-
-    A signal reaches the main thread only.
-    """
-    before = _stop.set(stop)
-    try:
-        yield
-    finally:
-        _stop.reset(before)
+"""Seconds between two checks whether to stop."""
 
 
 @contextlib.contextmanager
@@ -138,6 +122,5 @@ def _locked(lock: int) -> bool:
 
 
 def _check_stop(task: str) -> None:
-    stop = _stop.get(None)
-    if stop is not None and stop.is_set():
+    if stopped():
         raise UnavailableClientError(f"{task}: interrupted")

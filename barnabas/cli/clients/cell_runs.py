@@ -20,7 +20,7 @@ from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.comparison import differences
 from barnabas.experiments.clients.cut_scenarios import CUT
 from barnabas.experiments.clients.folder import Folder, FolderError
-from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
+from barnabas.experiments.clients.matrix import TROUBLE, Matrix, TableRequest
 from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import cell_text, reasons
 from barnabas.experiments.clients.workloads import WORKLOADS
@@ -146,7 +146,7 @@ def exit_code(cells: Sequence[Cell]) -> int:
     faulty = [cell for cell in cells if cell.scenario != CONTROL] or cells
     if all(cell.verdict.word == "not run" for cell in faulty):
         return COULD_NOT_RUN
-    return COULD_NOT_RUN if any(cell.verdict.why == GONE for cell in cells) else FINE
+    return COULD_NOT_RUN if any(cell.verdict.why.startswith(TROUBLE) for cell in cells) else FINE
 
 
 def _on_spark(options: RunOptions, plan: TableRequest, folder: Folder) -> Iterator[Cell]:

@@ -70,6 +70,7 @@ def with_release(text: str) -> str:
 def _command(text: str) -> Named:
     name, _, line = text.partition("=")
     try:
+        text.encode()  # the folder's files are UTF-8
         words = shlex.split(line)
     except ValueError as problem:
         raise Trouble(f"--command: {text!r} is not a command line: {problem}") from None

@@ -180,9 +180,7 @@ class DoOptions:
     def __post_init__(self) -> None:
         """Raise Trouble unless there is exactly one client."""
         if (self.client is None) == (self.command is None):
-            raise Trouble(
-                "no client given: use one --client NAME@VERSION, or one --command NAME=LINE"
-            )
+            raise Trouble("expected one client: --client NAME@VERSION, or --command NAME=LINE")
 
     @property
     def topic_of_run(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from barnabas.experiments.explore.checks.promise import Violations, promise
 from barnabas.experiments.explore.history import (
     Accepted,
@@ -53,7 +55,22 @@ def _uncommitted(event: Consumed, history: History, log: Log) -> bool:
 
 @promise("delivered to {0} after later records of {1}[{2}]")
 def consumed_out_of_order(history: History, log: Log) -> Violations:
-    """Find records with an offset up to the preceding one that the consumer got from the partition.
+    """Find records with an offset below the preceding one that the consumer got from the partition."""
+    return (
+        (reader, event.id) for reader, event, before in _steps(history) if event.offset < before
+    )
+
+
+@promise("delivered to {0} from {1}[{2}] twice in a row")
+def consumed_twice(history: History, log: Log) -> Violations:
+    """Find records with the offset of the preceding one that the consumer got from the partition."""
+    return (
+        (reader, event.id) for reader, event, before in _steps(history) if event.offset == before
+    )
+
+
+def _steps(history: History) -> Iterator[tuple[Reader, Consumed, int]]:
+    """Yield each consumed record with the offset of the preceding one; -1: there was none.
 
     A new assignment begins anew. A share group promises no order.
     """
@@ -63,8 +80,7 @@ def consumed_out_of_order(history: History, log: Log) -> Violations:
             latest.pop((event.consumer, event.topic, event.partition), None)
         elif isinstance(event, Consumed) and not history.consumer(event.consumer).share:
             reader = event.consumer, event.topic, event.partition
-            if event.offset <= latest.get(reader, -1):
-                yield reader, event.id
+            yield reader, event, latest.get(reader, -1)
             latest[reader] = event.offset
 
 

@@ -11,7 +11,7 @@ import pytest
 from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import GONE, Matrix, TableRequest
+from barnabas.experiments.clients.matrix import GONE, TROUBLE, Matrix, TableRequest
 from barnabas.experiments.clients.table import findings
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
@@ -162,4 +162,4 @@ def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> No
     with closing(Folder(tmp_path)) as folder, _Away(EMBEDDED) as brokers:
         results = list(Matrix(requested, brokers, folder, side_by_side=1).run())
     whys = [cell.verdict.why for cell in results]
-    assert (whys.count("nobody is there"), whys.count(GONE)) == (3, 2)
+    assert (whys.count(f"{TROUBLE}nobody is there"), whys.count(GONE)) == (3, 2)

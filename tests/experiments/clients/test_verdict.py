@@ -87,7 +87,7 @@ def test_records_that_fail_without_a_fault_and_without_an_exception_are_a_failur
     )
 
 
-@pytest.mark.parametrize("kind", ["consumed again", "consumed out of order"])
+@pytest.mark.parametrize("kind", ["consumed again", "consumed twice", "consumed out of order"])
 def test_records_may_come_again_where_a_scenario_says_so(kind: str) -> None:
     again = [trial(findings=(Finding(kind=kind, text="5 again"),))]
     assert verdict(PRODUCE, CONTROL, again).promised

@@ -46,7 +46,8 @@ def test_its_exit_code_and_its_last_words(tmp_path: Path) -> None:
 STUBBORN = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"],
+    start_new_session="own-session" in sys.argv)
 print(child.pid, flush=True)
 if sys.argv[1] == "stay":
     time.sleep(600)
@@ -60,7 +61,9 @@ def await_line(out: Path) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(("what", "limit"), [("stay", 0.1), ("leave", 60.0)])
+@pytest.mark.parametrize(
+    ("what", "limit"), [("stay", 0.1), ("leave", 60.0), ("leave own-session", 60.0)]
+)
 def test_what_it_started_ends_with_it(
     what: str, limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,7 +77,7 @@ def test_what_it_started_ends_with_it(
         return wait(process, timeout)
 
     monkeypatch.setattr(subprocess.Popen, "wait", wait_once_it_has_begun)
-    ended = run_command([*python(STUBBORN), what], {}, out, limit)
+    ended = run_command([*python(STUBBORN), *what.split()], {}, out, limit)
     assert ended.code == (None if what == "stay" else 0)
     assert gone(int(out.read_text()), 60)
 

@@ -21,6 +21,7 @@ from barnabas.peers.apache import (
     probe,
 )
 from barnabas.peers.apache.probe import ask
+from barnabas.peers.stopping import ended_by
 from barnabas.specs import NAMES
 
 METADATA, API_VERSIONS = 3, 18
@@ -174,6 +175,14 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     temporary = started.folder
     monkeypatch.setattr(started, "folder", folder)
     return directories
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_a_start_is_stopped_by_the_event_of_its_thread() -> None:
+    stop = threading.Event()
+    stop.set()
+    with ended_by(stop), pytest.raises(BootError, match="was stopped while it started"):
+        ApacheCluster("0.8.2.2").__enter__()
 
 
 @pytest.mark.needs_apache("0.8.2.2")

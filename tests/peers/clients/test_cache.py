@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.peers.clients.cache import ended_by, folder, run
+from barnabas.peers.clients.cache import folder, run
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.stopping import ended_by
 from tests.peers.test_guard import gone
 
 STARTS = """

@@ -8,14 +8,14 @@ import pytest
 
 from barnabas.cli.clients.cell_runs import EVERY, Due, exit_code, summary
 from barnabas.experiments.clients.cell import Cell
-from barnabas.experiments.clients.matrix import GONE
+from barnabas.experiments.clients.matrix import TROUBLE
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE
 from tests.experiments.clients.made import cell
 
 CONTROL = cell(scenario="none")
 LOSES = cell(scenario="none", word="lost", why="without any fault: 1 missing")
 UNRUN = cell(word="not run", why=LOSES.verdict.why)
-AWAY = cell("two@2", word="not run", why=GONE)
+AWAY = cell("two@2", word="not run", why=f"{TROUBLE}nobody is there")
 
 
 def test_a_line_of_progress_is_due_now_and_then() -> None:

@@ -11,6 +11,7 @@ from barnabas.experiments.explore.checks.delivered import (
     consumed_after_acceptance,
     consumed_again,
     consumed_out_of_order,
+    consumed_twice,
     phantom,
     read_uncommitted,
     skipped,
@@ -92,7 +93,7 @@ ROWS: dict[str, tuple[Check, Log, tuple[Event, ...], str]] = {
     "committed by a group, read by nobody's consumer": (
         consumed_again, log("a"), (offset_committed(1), consumed("a", 0, "nobody")), ""),
     "not behind the one before": (consumed_out_of_order, log(), (*A_AND_C, consumed("b", 1)), "b"),
-    "the same again": (consumed_out_of_order, log(), (*A_AND_C, consumed("c", 2)), "c"),
+    "the same again": (consumed_twice, log(), (*A_AND_C, consumed("c", 2)), "c"),
     "assigned anew": (consumed_out_of_order, log(), (consumed("b", 1), assigned(), consumed("a", 0)), ""),
     "assigned elsewhere": (
         consumed_out_of_order, log(),
@@ -243,7 +244,7 @@ def test_each_check_has_a_kind_of_its_own() -> None:
         *(sent("a"), sent("b"), sent("e"), sent("f"), sent("t", "1"), CAREFUL),
         *(acknowledged("e"), acknowledged("a", 1), error("e"), failed("f"), aborted("1")),
         *(consumed("f", 2), offset_committed(4), consumed("t", 1), consumed("x", 0)),
-        consumed("t", 1),
+        *(2 * [consumed("t", 1)]),
         *(SHARING, consumed("a", 1, "s"), accepted(1), consumed("a", 1, "s")),
     ]
     kinds = [found.kind for found in check(History(wrong), log("b", "a", "f", "b"))]
