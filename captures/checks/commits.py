@@ -118,6 +118,7 @@ def commits(settings: Commits) -> See:
                 "The commit may overwrite one of the current generation: records are consumed "
                 "again or skipped.",
                 (joined_member.evidence, evidence(exchange)),
+                group=request["group_id"],
             )
 
     return see
@@ -147,6 +148,8 @@ def _back(
                 f"within {duration(back[-1] - back[0])}, at last from {before.offset} to {offset}",
                 BACK,
                 (before.evidence, commit_evidence),
+                topic=partition.topic,
+                group=group,
             )
             back = ()
     positions[key] = _Position(offset, commit_evidence, back)
@@ -168,7 +171,7 @@ def _refused(
     if joined_member is not None and joined_member.generation != generation:
         text += f"; the member is in generation {joined_member.generation}"
         exchanges = tuple(sorted((joined_member.evidence, commit_evidence)))
-    return Finding(severity, text, advice, exchanges)
+    return Finding(severity, text, advice, exchanges, group=request["group_id"])
 
 
 def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:

@@ -57,17 +57,18 @@ def _finding(exchange: Exchange, flaw: Flaw) -> Finding:
                 f"{partition}: the broker can't read it: {flaw.error}",
                 UNREAD,
                 exchange_evidence,
+                flaw.topic,
             )
         text = f"{partition}: the broker refused records that look sound: {flaw.error}"
-        return Finding("warning", text, REFUSED, exchange_evidence)
+        return Finding("warning", text, REFUSED, exchange_evidence, flaw.topic)
     producer = "" if flaw.producer_id is None else f" of producer {flaw.producer_id}"
     if exchange.key == PRODUCE:
         refused = f"; the broker refused it: {flaw.error}" if flaw.error else ""
         text = f"{partition}: the client sent a corrupt batch{producer}: {flaw.what}{refused}"
-        return Finding("error", text, SENT, exchange_evidence)
+        return Finding("error", text, SENT, exchange_evidence, flaw.topic)
     at = "" if flaw.offset is None else f" at offset {flaw.offset}"
     text = f"{partition}: the broker sent a corrupt batch{at}{producer}: {flaw.what}"
-    return Finding("error", text, FETCHED, exchange_evidence)
+    return Finding("error", text, FETCHED, exchange_evidence, flaw.topic)
 
 
 CHECK: Final = Check(

@@ -110,6 +110,7 @@ def fetch_loops(settings: FetchLoops) -> See:
                     f"Fetch of {partition.text} failed {loop.times} times in a row with {text}",
                     ADVICE.get(text, "Wait before the next Fetch (retry.backoff.ms)."),
                     (loop.first, evidence(exchange)),
+                    partition.topic,
                 )
 
     return see
@@ -146,6 +147,7 @@ def _stuck(
             f"row, though {returned}",
             advice,
             (position.first, evidence(exchange)),
+            partition.topic,
         )
 
 
@@ -185,6 +187,7 @@ def _acquired(
         "The broker gives up records that are acquired too often (group.share.delivery.count.limit, "
         "5 by default): acknowledge them before their lock times out, or reject them.",
         (evidence(exchange),),
+        partition.topic,
     )
 
 

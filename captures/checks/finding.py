@@ -54,6 +54,10 @@ class Finding:
     what: str
     advice: str
     evidence: tuple[Evidence, ...]
+    topic: str | None = None
+    """The topic that it is about; None: none, or several."""
+    group: str | None = None
+    """The group that it is about."""
 
     @property
     def ts(self) -> int:
@@ -73,6 +77,8 @@ class Finding:
             "ts": iso(self.ts),
             "what": self.what,
             "advice": self.advice,
+            "topic": self.topic,
+            "group": self.group,
             "frames": frames(self.evidence),
             "evidence": [item.row() for item in self.evidence],
         }

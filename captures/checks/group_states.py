@@ -91,6 +91,7 @@ def _step(message: GroupMessage, member: _Member, answer: str) -> Iterator[Findi
                 "A coordinator must reject it with ILLEGAL_GENERATION: otherwise two members may "
                 "own a partition.",
                 (member.evidence, evidence(exchange)),
+                group=member.group,
             )
         return
     if exchange.key == SYNC_GROUP and request["assigns"] and not member.leads:
@@ -100,6 +101,7 @@ def _step(message: GroupMessage, member: _Member, answer: str) -> Iterator[Findi
             f"generation {generation}",
             "Only the member that JoinGroup names as leader may send assignments.",
             (member.evidence, evidence(exchange)),
+            group=member.group,
         )
     following = CLASSIC_MEMBER.step(member.state, exchange.api, answer)
     if following is None:
@@ -118,10 +120,9 @@ def _violation(exchange: Exchange, member: _Member, answer: str) -> Finding:
     both = (member.evidence, evidence(exchange))
     if answer == NONE:
         advice = "The coordinator has lost the group's state: two members may own a partition."
-        return Finding("error", f"{text} was accepted", advice, both)
-    return Finding(
-        "warning", f"{text}: {answer}", "The member must rejoin before it continues.", both
-    )
+        return Finding("error", f"{text} was accepted", advice, both, group=member.group)
+    advice = "The member must rejoin before it continues."
+    return Finding("warning", f"{text}: {answer}", advice, both, group=member.group)
 
 
 CHECK: Final = Check(

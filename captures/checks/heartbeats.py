@@ -100,7 +100,7 @@ class _Spell:
     evidence: tuple[Evidence, ...] = ()
     """Evidence of the longest silence."""
 
-    def finding(self, member: str) -> Finding:
+    def finding(self, key: _Key) -> Finding:
         """Return the finding about all silences."""
         longest, limit = duration(self.longest_ms * MS), duration(self.timeout_ms * MS)
         rule, advice = f"the broker asked for a heartbeat every {limit}", INTERVAL_ADVICE
@@ -115,7 +115,8 @@ class _Spell:
             behaviour = f"commits, but has sent no heartbeat for {longest}"
         if self.commits:
             advice = f"Commits do not keep a member in such a group. {advice}"
-        return Finding("warning", f"{member} {behaviour}; {rule}", advice, self.evidence)
+        text = f"{_who(key, self.evidence[-1])} {behaviour}; {rule}"
+        return Finding("warning", text, advice, self.evidence, group=key[0])
 
 
 _Key = tuple[str, str]
@@ -164,7 +165,7 @@ class _Members:
     def _spell_over(self, key: _Key) -> Iterator[Finding]:
         spell = self._spells.pop(key, None)
         if spell is not None:
-            yield spell.finding(_who(key, spell.evidence[-1]))
+            yield spell.finding(key)
 
     def _late(self, exchange: Exchange, alive: _Alive, key: _Key, gap: float) -> Iterator[Finding]:
         late_evidence = evidence(exchange)
@@ -176,6 +177,7 @@ class _Members:
                 alive,
                 f"{_who(key, late_evidence)} was silent for {duration(gap * MS)}",
                 both,
+                key[0],
             )
             return
         spell = self._spells.get(key, _Spell(alive.classic))
@@ -197,12 +199,15 @@ def _shows(exchange: Exchange, request: dict[str, Any], alive: _Alive) -> bool:
     return alive.classic and exchange.key == HEARTBEAT
 
 
-def _expired(exchange: Exchange, alive: _Alive, silent: str, both: tuple[Evidence, ...]) -> Finding:
+def _expired(
+    exchange: Exchange, alive: _Alive, silent: str, both: tuple[Evidence, ...], group: str
+) -> Finding:
     limit = duration(alive.timeout_ms * MS)
     if alive.classic:
-        return Finding("error", f"{silent}; its session timeout is {limit}", REMOVED_ADVICE, both)
+        text = f"{silent}; its session timeout is {limit}"
+        return Finding("error", text, REMOVED_ADVICE, both, group=group)
     text = f"{silent}; the broker asked for a heartbeat every {limit} and now answers "
-    return Finding("error", f"{text}{exchange.error}", INTERVAL_ADVICE, both)
+    return Finding("error", f"{text}{exchange.error}", INTERVAL_ADVICE, both, group=group)
 
 
 def _who(key: _Key, last: Evidence) -> str:

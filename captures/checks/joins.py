@@ -82,7 +82,7 @@ def _long(now: Generation) -> Finding:
                 "A consumer rejoins when it polls: let it poll more often (lower "
                 "max.poll.records), or process records in another thread."
             )
-    return Finding("warning", f"{text}; {explanation}", advice, tuple(exchanges))
+    return Finding("warning", f"{text}; {explanation}", advice, tuple(exchanges), group=now.group)
 
 
 CHECK: Final = Check(

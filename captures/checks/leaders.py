@@ -133,6 +133,7 @@ def _check_request(
         "Send the request to the leader that the latest Metadata names, or fetch from the "
         "preferred read replica (client.rack, KIP-392).",
         (leader.evidence, evidence(exchange)),
+        partition.topic,
     )
 
 

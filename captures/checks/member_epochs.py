@@ -75,6 +75,7 @@ def _step(message: GroupMessage, member: _Member, following: str, answer: str) -
                 f"lower than its {request_epoch}",
                 "Member epochs only grow: the coordinator has lost the group's state.",
                 (member.evidence, evidence(message.exchange)),
+                group=member.group,
             )
         member.epoch = epoch
     if following != member.state or answer == NONE:
@@ -93,6 +94,7 @@ def _check_step(
             f"{member.state} ({meaning}) was answered with {exchange.error or NONE}",
             "A member that was fenced or has left must join again with epoch 0.",
             (member.evidence, evidence(exchange)),
+            group=member.group,
         )
     elif (
         same_connection
@@ -106,6 +108,7 @@ def _check_step(
             f"current epoch is {member.epoch}",
             "A member must send the epoch of the latest response.",
             (member.evidence, evidence(exchange)),
+            group=member.group,
         )
 
 

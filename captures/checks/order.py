@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.facts import ACKS, HALF, MODULUS, PLACES
+from barnabas.captures.checks.facts import ACKS, HALF, MODULUS, PLACES, PartitionFacts
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -117,22 +117,25 @@ def order(_: NoSettings) -> See:
             batches = batches_by_producer.get(key, deque(maxlen=REMEMBERED))
             if sent.offset >= 0:
                 judge = _overtaken if sent.sequence is None else _misplaced
-                yield from judge(partition.text, sent, batches)
+                yield from judge(partition, sent, batches)
             batches.append(sent)
             batches_by_producer[key] = batches
 
     return see
 
 
-def _overtaken(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+def _overtaken(
+    partition: PartitionFacts, sent: _Batch, batches: deque[_Batch]
+) -> Iterator[Finding]:
     for other in batches:
         if other.offset > sent.offset and other.pipelines(sent):
             yield Finding(
                 "error",
-                f"{partition}: records sent later come first in the log: offset {sent.offset} was "
+                f"{partition.text}: records sent later come first in the log: offset {sent.offset} was "
                 f"sent after offset {other.offset}",
                 ADVICE,
                 (other.evidence, sent.evidence),
+                partition.topic,
             )
             return
     attempts = [batch for batch in batches if batch.offset < 0 and sent.repeats(batch)]
@@ -144,15 +147,18 @@ def _overtaken(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator
             if 0 <= other.offset < sent.offset and attempt.pipelines(other) and not was_resent:
                 yield Finding(
                     "error",
-                    f"{partition}: retried records come after records sent later: offset "
+                    f"{partition.text}: retried records come after records sent later: offset "
                     f"{sent.offset} was sent before offset {other.offset}",
                     ADVICE,
                     (attempt.evidence, other.evidence, sent.evidence),
+                    partition.topic,
                 )
                 return
 
 
-def _misplaced(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+def _misplaced(
+    partition: PartitionFacts, sent: _Batch, batches: deque[_Batch]
+) -> Iterator[Finding]:
     """Compare an idempotent producer's batch with those that were in flight with any of its attempts."""
     for other in batches:
         ahead = ((sent.sequence or 0) - (other.sequence or 0)) % MODULUS
@@ -161,10 +167,11 @@ def _misplaced(partition: str, sent: _Batch, batches: deque[_Batch]) -> Iterator
         if _first_attempt(sent, batches) < other.end and _first_attempt(other, batches) < sent.end:
             yield Finding(
                 "error",
-                f"{partition}: the broker accepted sequence {sent.sequence} at offset {sent.offset}, but "
-                f"sequence {other.sequence} at offset {other.offset}",
+                f"{partition.text}: the broker accepted sequence {sent.sequence} at offset {sent.offset}, "
+                f"but sequence {other.sequence} at offset {other.offset}",
                 BROKER,
                 tuple(sorted((other.evidence, sent.evidence))),
+                partition.topic,
             )
             return
 

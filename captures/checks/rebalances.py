@@ -120,6 +120,7 @@ def _polled_late(departure: Cause) -> Finding:
         f"max.poll.interval.ms{interval_text}",
         POLL_MORE,
         (departure.evidence,),
+        group=departure.group,
     )
 
 
@@ -144,6 +145,7 @@ def _report_returns(
         f"{plural(begun - first.generation + 1, 'generation')}",
         POLL_MORE if any(departure.polls_late for departure in returns) else STAY,
         (first.evidence, last.evidence),
+        group=last.group,
     )
 
 

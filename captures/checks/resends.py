@@ -20,8 +20,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record, read
 
 RECORDS: Final = 4
-"""Records of a set that are compared, besides its number of records: all of them would take longer than the rest of
-a check."""
+"""Records of a set that are compared, besides their number: all would take longer than all checks."""
 
 OUTPUT: Final = 2 << 20
 """Bytes that a compressed batch may hold; brokers accept batches of up to 1 MiB by default."""
@@ -74,8 +73,8 @@ def contents(records: bytes) -> Iterator[tuple[bytes | None, bytes]]:
 def identity(records: bytes, batch: Batch) -> int:
     """Return a number that is equal when the producer sends a record set again.
 
-    It is the checksum of an idempotent producer's batch. Otherwise, it is a digest of the number of records in
-    the first batch, and of the contents of the first RECORDS records.
+    It is the checksum of an idempotent producer's batch. Otherwise, it is a digest of the number of records
+    in the first batch, and of the contents of the first RECORDS records.
 
     Args:
         records: the record set.

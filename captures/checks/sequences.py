@@ -175,11 +175,11 @@ def _next(exchange: Exchange, partition: PartitionFacts, state: _State) -> Itera
     ahead = (base - sequence.next) % MODULUS
     batch = sequence.find(base)
     if 0 < ahead < HALF and state.ended.all_before(exchange):
-        yield _skipped(base, sequence, producer, produce_evidence)
+        yield _skipped(base, sequence, producer, produce_evidence, partition.topic)
     elif batch is not None:
-        yield from _repeated(batch, state, producer, produce_evidence)
+        yield from _repeated(batch, state, producer, produce_evidence, partition.topic)
     if partition.error == OUT_OF_ORDER_SEQUENCE_NUMBER:
-        yield from _refused(base, sequence, producer, produce_evidence)
+        yield from _refused(base, sequence, producer, produce_evidence, partition.topic)
     taken = partition.error in TAKEN
     if batch is None:
         batch = _Batch(base, last)
@@ -192,7 +192,9 @@ def _next(exchange: Exchange, partition: PartitionFacts, state: _State) -> Itera
     state.known[key] = sequence
 
 
-def _skipped(base: int, sequence: _Sequence, producer: str, produce_evidence: Evidence) -> Finding:
+def _skipped(
+    base: int, sequence: _Sequence, producer: str, produce_evidence: Evidence, topic: str
+) -> Finding:
     before = sequence.batches[-1].evidence if sequence.batches else None
     count = (base - sequence.next) % MODULUS
     return Finding(
@@ -201,11 +203,12 @@ def _skipped(base: int, sequence: _Sequence, producer: str, produce_evidence: Ev
         "The broker rejects all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were "
         "lost on the way, or sent in another order than they were numbered.",
         (before, produce_evidence) if before else (produce_evidence,),
+        topic,
     )
 
 
 def _repeated(
-    batch: _Batch, state: _State, producer: str, produce_evidence: Evidence
+    batch: _Batch, state: _State, producer: str, produce_evidence: Evidence, topic: str
 ) -> Iterator[Finding]:
     if batch.until is None or batch.evidence is None or produce_evidence.ts <= batch.until:
         return
@@ -215,6 +218,7 @@ def _repeated(
         "A broker detects such a duplicate only among the last 5 batches of the partition: look for "
         "what sends requests twice, or delays acknowledgements beyond the client's timeout.",
         (batch.evidence, produce_evidence),
+        topic,
     )
     # a client that gives up waiting for a response closes the connection
     if state.ended.used_since(batch.evidence.connection, produce_evidence.ts):
@@ -224,7 +228,7 @@ def _repeated(
 
 
 def _refused(
-    base: int, sequence: _Sequence, producer: str, produce_evidence: Evidence
+    base: int, sequence: _Sequence, producer: str, produce_evidence: Evidence, topic: str
 ) -> Iterator[Finding]:
     before = sequence.before(base)
     if before is None or before.until is None or before.evidence is None:
@@ -241,6 +245,7 @@ def _refused(
             "Requests reached the broker in another order than they were sent, or the "
             "partition's leader has lost its producer state.",
             (before.evidence, produce_evidence),
+            topic,
         )
 
 

@@ -38,6 +38,9 @@ COLUMNS: Final = (
     Column("client", "string", "client id of the last evidence, or its address"),
     Column("api", "string", "API of the last evidence"),
     Column("capture", "string", "name of the capture"),
+    Column("topic", "string", "the topic that it is about; null: none, or several"),
+    Column("group", "string", "the group that it is about, or null"),
+    Column("broker", "int", "node id of the broker of the last evidence, or null"),
 )
 
 
@@ -186,29 +189,34 @@ def _finding_batches(
     capture: str, checks: Sequence[Check], rows: Iterable[dict[str, Any]]
 ) -> Iterator[pa.RecordBatch]:
     schema = arrow(COLUMNS)
-    row_of_each = (_row(capture, check, finding) for check, finding in _run(checks, rows))
+    row_of_each = (_row(capture, *found) for found in _run(checks, rows))
     while batch_rows := list(islice(row_of_each, AT_ONCE)):
         yield pa.RecordBatch.from_pylist(batch_rows, schema=schema)
 
 
 def _run(
     checks: Sequence[Check], rows: Iterable[dict[str, Any]]
-) -> Iterator[tuple[Check, Finding]]:
-    """Run the checks as barnabas.captures.checks.runner does; the rows have what the context would add."""
+) -> Iterator[tuple[Check, Finding, int | None]]:
+    """Run the checks as barnabas.captures.checks.runner does, with the broker of each finding.
+
+    The rows have what the context would add.
+    """
     context = Context()
+    brokers: dict[int, int | None] = {}
     running = [(check, check.begin(check.settings)) for check in checks]
     for row in rows:
         current = exchange(row)
         context.brokers.nodes[current.server_address] = row["broker"]
+        brokers[current.connection] = row["broker"]
         for check, see in running:
             for finding in see(current, context):
-                yield check, finding
+                yield check, finding, brokers.get(finding.evidence[-1].connection)
     for check, see in running:
         for finding in finish(see):
-            yield check, finding
+            yield check, finding, brokers.get(finding.evidence[-1].connection)
 
 
-def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:
+def _row(capture: str, check: Check, finding: Finding, broker: int | None) -> dict[str, Any]:
     last = finding.evidence[-1]
     return {
         "check": check.name,
@@ -221,4 +229,7 @@ def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:
         "client": last.client,
         "api": last.api,
         "capture": capture,
+        "topic": finding.topic,
+        "group": finding.group,
+        "broker": broker,
     }

@@ -14,11 +14,17 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.pipeline.analyses import buckets, findings
-from barnabas.pipeline.analyses.expressions import CLIENT, NS, with_request, without_negotiation
+from barnabas.pipeline.analyses.expressions import (
+    CLIENT,
+    HOST,
+    NS,
+    with_request,
+    without_negotiation,
+)
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.rises import ENOUGH, LEAST, RISE
+from barnabas.pipeline.report.rises import ENOUGH, GROUPS, LEAST, RISE, WAITS_MS
 from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
 from barnabas.pipeline.report.sections.unread import MISSING
 
@@ -99,6 +105,26 @@ _BY_CLIENT: Final = f"""\
 SELECT bucket, api, client_id, broker, count, p50_ms, p99_ms, max_ms, broker_p99_ms, series
 FROM (SELECT *, max(place) OVER () AS series FROM placed) WHERE place <= {SERIES}"""
 
+PEERS, TIMES = 3, 4
+"""A median latency of this many times that of the API's other clients is an outlier, among at least this many
+clients."""
+
+_OUTLIERS: Final = f"""\
+WITH series AS (
+  SELECT api, client_id, {HOST} AS host, broker, count(*) AS count, min(ts) AS start, max(ts) AS end,
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50_ms
+  FROM {{of}} WHERE key > {STRAY} AND latency_ms IS NOT NULL AND api NOT IN {GROUPS}
+  GROUP BY api, client_id, host, broker HAVING count >= {ENOUGH}
+), peers AS (
+  SELECT api, count(DISTINCT concat_ws('/', host, client_id)) AS clients,
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY p50_ms) AS usual_ms
+  FROM series GROUP BY api
+)
+SELECT api, client_id, host, broker, count, p50_ms, usual_ms, clients, start, end
+FROM series JOIN peers USING (api)
+WHERE clients >= {PEERS} AND p50_ms >= greatest({TIMES} * usual_ms,
+  CASE {" ".join(f"WHEN api = '{api}' THEN {wait}D" for api, wait in WAITS_MS.items())} ELSE {LEAST}D END)"""
+
 _HEATMAP: Final = f"""\
 WITH counted AS (SELECT *, sum(count) OVER (PARTITION BY api) AS in_all FROM {{of}}),
 placed AS (SELECT *, dense_rank() OVER (ORDER BY in_all DESC, api) AS place FROM counted)
@@ -133,6 +159,18 @@ FROM placed WHERE place <= {LINES} GROUP BY bucket, client_id"""
 _DEEPEST_OF_ALL: Final = """\
 SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""
 
+_LAG: Final = f"""\
+WITH sums AS (SELECT bucket, `group`, topic, sum(lag) AS lag FROM {{of}} GROUP BY bucket, `group`, topic),
+ranked AS (SELECT *, max(lag) OVER (PARTITION BY `group`, topic) AS highest FROM sums),
+placed AS (SELECT *, dense_rank() OVER (ORDER BY highest DESC, `group`, topic) AS place FROM ranked)
+SELECT bucket, `group`, topic, lag FROM placed WHERE place <= {LINES}"""
+
+_LAG_PARTITIONS: Final = """\
+SELECT `group`, topic, partition, max_by(lag, bucket) AS lag, min(lag) AS least,
+  max_by(committed, bucket) AS committed, max(end_offset) AS end_offset, max(committed_ts) AS committed_ts,
+  min(bucket) AS start, max(bucket) AS end
+FROM {of} GROUP BY capture, `group`, topic, partition"""
+
 _UNREAD: Final = f"""\
 WITH told AS (
   SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', reason) AS why FROM {{of}}
@@ -144,6 +182,7 @@ _DIGESTS: Final = (
     Digest("unread", "errors", _UNREAD, ("kind <> 'missing'", "count DESC")),
     Digest("latency", "exchanges", _BY_API, ("bucket", "api")),
     Digest("latency_clients", "exchanges", _BY_CLIENT, ("bucket", "api", "client_id", "broker")),
+    Digest("outliers", "exchanges", _OUTLIERS, ("p50_ms / usual_ms DESC",)),
     Digest("latency_heatmap", "analyses/latency_heatmap", _HEATMAP, ("bucket", "api")),
     Digest("findings", "analyses/findings", _FIRST, (_SEVERITY, "ts"), lists=True),
     Digest("findings_by_check", "analyses/findings", _BY_CHECK, (_SEVERITY, "count DESC")),
@@ -155,10 +194,15 @@ _DIGESTS: Final = (
     Digest("commits", "analyses/commits", order=("gaps + duplicates DESC", "refused DESC")),
     Digest("in_flight", "analyses/in_flight", _DEEPEST, ("bucket",)),
     Digest("in_flight_clients", "analyses/in_flight", _DEEPEST_OF_ALL, ("depth_max DESC",)),
-    Digest("partition_order", "analyses/partition_order", order=("ts",)),
     Digest("hot_partitions", "analyses/hot_partitions", order=("share DESC",)),
     Digest("versions", "analyses/versions", order=("removed_in IS NULL", "count DESC")),
     Digest("rules", "analyses/rules", order=("fired DESC",)),
+    Digest("throttling", "analyses/throttling", order=("total_ms DESC",)),
+    Digest("lag", "analyses/lag", _LAG, ("bucket",)),
+    Digest("lag_partitions", "analyses/lag", _LAG_PARTITIONS, ("lag DESC",)),
+    Digest("topics", "analyses/topics", order=("bytes DESC",)),
+    Digest("logins", "analyses/logins", order=("failed DESC",)),
+    Digest("connections", "analyses/connections", order=("count DESC",)),
 )
 
 DIGESTS: Final = (

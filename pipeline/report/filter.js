@@ -1,8 +1,8 @@
 // The reader's filter, one for all sections. Elements without such a mark are not filtered, and a note says so.
 import {plural} from "./text.js";
 
-const NAMES = ["client", "topic", "group"];
-const wanted = {client: "", topic: "", group: "", from: null, to: null};
+const NAMES = ["client", "topic", "group", "broker"];
+const wanted = {client: "", topic: "", group: "", broker: "", from: null, to: null};
 const time = () => wanted.from !== null || wanted.to !== null;
 const active = () => [...NAMES.filter(name => wanted[name]), ...time() ? ["time"] : []];
 

@@ -1,4 +1,4 @@
-"""The values that the reader's filter uses: client, topic, group and time of a row, by column name."""
+"""The values that the reader's filter uses: client, topic, group, broker, time of a row, by column name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.pipeline.report.parts import Row
 from barnabas.pipeline.report.wording import name, utc
 
-COLUMNS: Final = {"client_id": "client", "client": "client", "topic": "topic", "group": "group"}
+COLUMNS: Final = {
+    "client_id": "client",
+    "client": "client",
+    "topic": "topic",
+    "group": "group",
+    "broker": "broker",
+}
 
 SPANS: Final = (("start", "end"), ("first_ts", "last_ts"), ("ts", "ts"), ("bucket", "bucket"))
 """The columns with start and end; the first pair that a row has is used."""
@@ -30,7 +36,7 @@ def marks(row: Row) -> dict[str, Any]:
     {'client': '(no name)', 'topic': 'orders', 'from': 1000, 'to': 1000}
     """
     values: dict[str, Any] = {
-        mark: printable(name(row[column])) for column, mark in COLUMNS.items() if column in row
+        mark: _mark(mark, row[column]) for column, mark in COLUMNS.items() if column in row
     }
     for begins, ends in SPANS:
         if begins in row and ends in row:
@@ -38,6 +44,13 @@ def marks(row: Row) -> dict[str, Any]:
                 values |= {"from": since_epoch(row[begins]), "to": since_epoch(row[ends])}
             break
     return values
+
+
+def _mark(mark: str, value: Any) -> str:
+    """Return a value for the filter; empty: the row is about no topic, or no group."""
+    if mark == "client":
+        return printable(name(value))
+    return ("unknown" if mark == "broker" else "") if value is None else printable(str(value))
 
 
 def each(trace_rows: Sequence[Row]) -> Marks:

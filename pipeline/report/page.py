@@ -165,7 +165,7 @@ def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Itera
     yield f'<div id="filter" role="search" aria-label="Filter of all sections"{span}>'
     for mark in dict.fromkeys(COLUMNS.values()):
         if names := sorted(
-            {str(row_marks[mark]) for row_marks in _marks(drawn_sections) if mark in row_marks}
+            {str(row_marks[mark]) for row_marks in _marks(drawn_sections) if row_marks.get(mark)}
         ):
             yield f'<label>{mark} <select name="{mark}"><option value="">all</option>'
             yield from (

@@ -12,7 +12,7 @@ import pyarrow as pa
 from barnabas.captures.checks.facts import MEMBER, REQUEST, RESPONSE
 from barnabas.captures.kafka.columns import COLUMNS
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the tables. It is incremented with each new column, which gets this number as `since`, or
 changed column. Older tables are 1."""
 
@@ -169,6 +169,7 @@ EXCHANGES: Final = (
         "number of the packet with the request's last byte, as Wireshark has it",
     ),
     Column("response_packet", "bigint", "the same of the response; 0 if there is none"),
+    Column("throttle_ms", "int", "throttle time in the response; null: it has none", since=3),
     Column("undecodable", "string", "why a body could not be decoded; empty if both could; null: not tried"),
     Column("sasl", "string", "facts of an authentication; never a secret"),
     Column("named_broker", "int", "node id of the broker, if the capture itself names it"),

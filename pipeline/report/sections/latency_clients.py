@@ -1,4 +1,4 @@
-"""Latency over time by client, broker and API, with the series whose p99 rose."""
+"""Latency over time by client, broker and API, with the series whose p99 rose, and outliers among clients."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ def draw(results: Results) -> Content:
             rises.items(), key=lambda series_key: _worst(series_key[1])
         )
     ]
+    outliers = [
+        Statement("odd", _outlier_text(row), marks(row)) for row in rows(results, "outliers")
+    ]
     remarks = rest(len(statements) - SAID, "more p99 rose: the first rows of the table")
     if len(ranked) > MOST:
         remarks.append(
@@ -62,7 +65,18 @@ def draw(results: Results) -> Content:
     table = _table(
         [_row(series_key, by_series[series_key], rises.get(series_key)) for series_key in ranked]
     )
-    return Content(statements[:SAID], [_plot(ranked, by_series, rises)], [table], remarks)
+    said = [*outliers[:SAID], *statements[:SAID]]
+    return Content(said, [_plot(ranked, by_series, rises)], [table], remarks)
+
+
+def _outlier_text(row: Row) -> str:
+    p50, usual = row["p50_ms"], row["usual_ms"]
+    times = f"{p50 / usual:,.0f} times " if usual else ""
+    return (
+        f"{name(row['client_id'])}, {row['api']} to {broker_name(row['broker'])}: its median latency is "
+        f"{duration(p50)} from {clock(row['start'])} to {clock(row['end'])}, {times}that of its "
+        f"{row['clients'] - 1} peers, {duration(usual)}"
+    )
 
 
 def broker_name(broker: int | None) -> str:

@@ -19,10 +19,8 @@ from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.commits import commits
 from barnabas.pipeline.analyses.heartbeats import heartbeats
-from barnabas.pipeline.analyses.partition_order import partition_order
 from barnabas.pipeline.analyses.rebalances import rebalances
 from barnabas.pipeline.analyses.retries import LEAST, retries
-from tests.captures.checks.given import produce
 from tests.captures.checks.groups import group_heartbeat, heartbeat, join, sync, transact
 from tests.pipeline.analyses.made import commit, metadata, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
@@ -36,11 +34,6 @@ Fact = tuple[Any, ...]
 
 MADE: dict[str, list[Exchange]] = {
     **FINDINGS,
-    "overtaken": [produce(0, ["a"], offset=1, took=5), produce(1, ["b"], offset=0, took=5)],
-    "left out": [
-        produce(0, ["a"], sequence=0, producer=7, epoch=0),
-        produce(10, ["b"], sequence=5, producer=7, epoch=0, offset=1),
-    ],
     "in time": [join(0), sync(10), heartbeat(3000), heartbeat(6000)],
     "late": [join(0), sync(10), heartbeat(3000), heartbeat(8000)],
     "too late": [join(0), sync(10), heartbeat(10_000)],
@@ -77,16 +70,6 @@ MADE: dict[str, list[Exchange]] = {
     "hasty": [metadata(n * 3, error=5) for n in range(LEAST + 1)],
     "patient": [metadata(n * 300, error=5) for n in range(LEAST + 1)],
 }
-
-
-def place(text: str) -> Fact:
-    name, number = re.match(r"(.*)\[(\d+)\]", text.partition(": ")[0]).groups()  # type: ignore[union-attr]
-    return name, int(number)
-
-
-def moved(finding: Finding) -> Fact:
-    how = "overtaken" if "come first" in finding.what else "sent again"
-    return (*place(finding.what), how)
 
 
 def silent(finding: Finding) -> Fact | None:
@@ -148,21 +131,6 @@ TIES = {
         silent,
         too_long,
         CHECK + "at a commit it tells of a silence that no heartbeat has ended",
-    ),
-    "order": Tie(
-        "order",
-        partition_order,
-        moved,
-        lambda row: (
-            (row["topic"], row["partition"], row["kind"]) if row["missing"] is None else None
-        ),
-    ),
-    "sequences": Tie(
-        "sequences",
-        partition_order,
-        lambda finding: place(finding.what) if "skipped" in finding.what else None,
-        lambda row: (row["topic"], row["partition"]) if row["missing"] is not None else None,
-        CHECK + "what a broker refused behind a gap is in no partition",
     ),
     "fenced": Tie(
         "commits", commits, fenced, lambda row: (row["group"],) if row["fenced"] else None

@@ -114,6 +114,9 @@ def _by_hand() -> dict[str, Result]:
             client=HOSTILE,
             api="JoinGroup",
             capture="demo",
+            topic="orders",
+            group=None,
+            broker=0,
         ),
         "findings_by_check": table(
             "severity check count first",
@@ -176,10 +179,40 @@ def _by_hand() -> dict[str, Result]:
         "in_flight_clients": result(
             rows("client_id depth_max", *((client, 5 - n) for n, client in enumerate(CLIENTS)))
         ),
-        "partition_order": table(
-            "topic partition client_id kind offset other_offset ts packet connection capture"
-            " producer_id base_sequence missing",
-            ("orders", 3, HOSTILE, "overtaken", 12, 7, at(33), 4711, 4, "demo", None, None, None),
+        "outliers": table(
+            "api client_id host broker count p50_ms usual_ms clients start end",
+            ("Produce", HOSTILE, "10.0.0.7", 2, 300, 4900.0, 500.0, 12, at(1), at(99)),
+        ),
+        "lag": table(
+            "bucket group topic lag",
+            *((at(n), "readers", "orders", n * 10) for n in range(60)),
+            *((at(n), HOSTILE, "orders", 0) for n in range(60)),
+        ),
+        "lag_partitions": table(
+            "group topic partition lag least committed end_offset committed_ts start end",
+            ("readers", "orders", 0, 400, 3, 100, 500, at(3), at(0), at(60)),
+            ("readers", "orders", 1, 190, 0, 100, 290, None, at(0), at(60)),
+            (HOSTILE, "orders", 0, 0, 0, 500, 500, at(59), at(0), at(60)),
+        ),
+        "topics": table(
+            "topic access client_id user host groups partitions records bytes share start end",
+            (
+                "orders",
+                "write",
+                "orders-service-a",
+                "alice",
+                "h",
+                None,
+                2,
+                80,
+                8000,
+                0.8,
+                at(0),
+                at(9),
+            ),
+            ("orders", "write", HOSTILE, None, "h", None, 1, 20, 2000, 0.2, at(0), at(9)),
+            ("orders", "read", "payments", None, "h", "readers", 2, 0, 0, None, at(0), at(9)),
+            capture="demo",
         ),
         "hot_partitions": table(
             "topic partition produced_records produced_bytes produced_requests",

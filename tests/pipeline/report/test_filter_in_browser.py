@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ def test_nothing_is_wider_than_the_page_and_all_can_be_used_by_anybody(report: P
 def test_one_client_is_chosen_by_keys_for_all_sections(report: Page) -> None:
     report.locator("#filter [name=client]").focus()
     report.keyboard.press("p")  # more letters, typed slowly, begin another name
-    report.locator("#filter output", has_text="of 74 rows").wait_for()
+    report.locator("#filter output", has_text=re.compile(r"of \d+ rows")).wait_for()
     assert all(text.startswith("payments") for text in rows(report, "errors"))
     assert len(rows(report, "retries")) == 1
     assert {trace["name"] for trace in drawn(report, "latency_clients-0")} == {

@@ -11,7 +11,7 @@ import pytest
 from barnabas.pipeline.report.parts import Content, Result, Section, cut
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.sections.unread import MISSING
-from tests.pipeline.report.made import at, results
+from tests.pipeline.report.made import HOSTILE, at, results
 
 BY_NAME = {section.name: section for section in SECTIONS}
 
@@ -145,10 +145,30 @@ def _ns(seconds: float) -> int:
 
 
 def test_who_waited_for_which_broker_since_when_is_said() -> None:
-    (said,) = drawn("latency_clients").statements
+    outlier, said = drawn("latency_clients").statements
+    assert outlier.text == (
+        f"{HOSTILE}, Produce to broker 2: its median latency is 4.9 s from 14:05:01.000 to 14:06:39.000, "
+        "10 times that of its 11 peers, 500 ms"
+    )
     assert said.text.startswith("payments, Produce to broker 2: p99 rose to ")
     assert " from 14:06:00.000 to 14:06:08.000, " in said.text
     assert said.of["client"] == "payments"
+
+
+def test_who_is_stuck_throttled_or_writes_beside_others_is_named_with_time_and_number() -> None:
+    stuck, without_commit = drawn("lag").statements[0], drawn("lag").statements[1:]
+    assert stuck.text == (
+        "group readers is stuck at orders[0], orders[1]: it has committed nothing since 14:05:03.000, for "
+        "57 s, and its lag rose from 3 to 590"
+    )
+    assert not without_commit
+    (said,) = drawn("topics").statements
+    assert said.text == (
+        f"orders has 2 writers: orders-service-a (80%), {HOSTILE} (20%) of 9.8 KiB; read by payments (0%)"
+    )
+    assert {
+        one.severity for name in ("throttling", "logins") for one in drawn(name).statements
+    } == {"odd", "bad"}
 
 
 def test_what_rose_is_in_front_of_what_is_frequent() -> None:
