@@ -81,6 +81,15 @@ def _step(message: GroupMessage, member: _Member, answer: str) -> Iterator[Findi
     exchange, _, request, *_ = message
     generation = request.get("generation_id", request.get("generation_id_or_member_epoch", -1))
     late = exchange.ts > member.since
+    if generation < 0 and exchange.key in (SYNC_GROUP, HEARTBEAT):
+        yield Finding(
+            "error",
+            f"group {member.group}: member {member.id} sent {exchange.api} without a generation",
+            "A member that lost its generation must join again: only JoinGroup goes without one.",
+            (member.evidence, evidence(exchange)),
+            group=member.group,
+        )
+        return
     if exchange.key != JOIN_GROUP and generation != member.generation:
         # `commits` covers commits; a request that only claims the member id proves nothing
         if generation >= 0 and late and answer == NONE and exchange.key in (SYNC_GROUP, HEARTBEAT):

@@ -89,9 +89,10 @@ class CellRun:
         return self._verdict(trials), trials
 
     def smallest(self, result: Verdict, trials: Sequence[Trial]) -> Draw | None:
-        """Return the smallest traffic with the verdict's worst observation; None: the plain one, or none.
+        """Return the smallest traffic with the verdict's worst observation.
 
-        The last failed run with it remains in the folder SMALLEST.
+        None: the plain traffic, or it is no matter of traffic, since the same traffic did not fail again. The
+        last failed run with it remains in the folder SMALLEST.
         """
         if not result.promised or result.word in UNSHRUNK:
             return None
@@ -110,7 +111,7 @@ class CellRun:
             return True
 
         runs = min(SHRINKING_RUNS, int(SHRINKING_SECONDS / max(trials[number].seconds, 1)))
-        smallest = shrink(drawn, self.row.workload, fails, runs)
+        smallest = shrink(drawn, self.row.workload, fails, runs - 1) if fails(drawn) else None
         shutil.rmtree(self.setup.folder / SHRINKING, ignore_errors=True)
         return smallest
 

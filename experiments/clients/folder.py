@@ -9,6 +9,7 @@ running/                         folders of unfinished cells, which move to cell
 from __future__ import annotations
 
 import fcntl
+import shlex
 import shutil
 import threading
 from collections.abc import Callable
@@ -89,11 +90,16 @@ class Folder:
         return cell
 
     def known(self, name: str, broker: str, scenario: str, command: str = "") -> Cell | None:
-        """Return the stored result of a cell with the same brokers, scenario and command, if any."""
+        """Return the stored result of a cell with the same brokers, scenario and command, if any.
+
+        A file in the command line must not have changed since.
+        """
         cell = self.cells.get(name)
         if cell is None or cell.verdict.word == "not run":
             return None
         if (cell.broker, cell.command) != (broker, command):
+            return None
+        if cell.ended and any(_changed(word, cell.ended) for word in shlex.split(command)):
             return None
         stored = scenario_of(self.path, name)
         return cell if stored.exists() and stored.read_bytes() == scenario.encode() else None
@@ -113,6 +119,14 @@ class Folder:
         """Unlock the folder, and remove unfinished cells."""
         shutil.rmtree(self.path / RUNNING, ignore_errors=True)
         self._file.close()
+
+
+def _changed(word: str, since: datetime) -> bool:
+    """Return whether a word of a command line is a file that was written later."""
+    try:
+        return Path(word).is_file() and Path(word).stat().st_mtime > since.timestamp()
+    except OSError:  # the word is no name of a file, such as a program's text
+        return False
 
 
 def scenario_of(path: Path, cell: str) -> Path:

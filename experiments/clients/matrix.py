@@ -31,7 +31,7 @@ from barnabas.experiments.clients.trial import CAPTURE, Trial
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.verdict import Verdict, is_fine
 from barnabas.experiments.clients.wording import reasons
-from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload
+from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload, find
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
 from barnabas.peers.clients.client import Program
@@ -236,7 +236,7 @@ class Matrix:
         text = "" if scenario is None else scenario.meta()["scenario"]
         cell, command = row.cell(name), self.request.commands.get(row.client, "")
         known = self.folder.known(cell, self.brokers.requested, text, command)
-        if known and not again and not self.request.again:
+        if known and not again and not self.request.again and self._suffices(known):
             return known
         if self._unreached >= UNREACHED_CELLS:
             return self._over(row, name, Verdict(word="not run", why=GONE))
@@ -255,7 +255,10 @@ class Matrix:
                     stop=self.stop,
                 )
                 result, trials = run.trials(1 if once else self.request.trials)
-                smallest = None if once else run.smallest(result, trials)
+                smallest = None
+                if not once:
+                    with contextlib.suppress(OSError, LogError):  # what was found stays found
+                        smallest = run.smallest(result, trials)
         except RunStopped:
             return None
         except (OSError, LogError, BootError, UnavailableError) as problem:
@@ -269,6 +272,14 @@ class Matrix:
         if trials:
             self._unreached = 0
         return self._over(row, name, result, trials, smallest)
+
+    def _suffices(self, known: Cell) -> bool:
+        """Return whether a stored cell has the requested runs: as many, and of plain traffic if requested."""
+        if not known.trials or known.verdict.word == "not met":
+            return True
+        once = bool(find(known.workload).seconds)
+        plain = all(each.drawn == known.trials[0].drawn for each in known.trials)
+        return (self.request.drawn or plain) and (once or len(known.trials) >= self.request.trials)
 
     def _brokers(self, workload: Workload) -> contextlib.AbstractContextManager[Brokers]:
         """Return the brokers of a cell: its own, if it restarts them."""

@@ -12,7 +12,15 @@ from barnabas.experiments.clients.leaders import move_leaders
 from barnabas.experiments.clients.traffic import topics_of
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.workloads import COME_AND_GO, Workload
-from barnabas.experiments.explore.history import Acknowledged, Event, Sent, TopicPartition
+from barnabas.experiments.explore.history import (
+    Acknowledged,
+    Consumed,
+    Event,
+    OffsetCommitted,
+    Sent,
+    TopicPartition,
+)
+from barnabas.experiments.explore.history import Consumer as ConsumerDeclared
 from barnabas.experiments.explore.read_log import id_of, read_log
 
 SOON: Final = 20.0
@@ -49,7 +57,8 @@ Record = tuple[str, str, str | None]
 class Prepared(NamedTuple):
     """Topics that are ready for a client.
 
-    events: the history of records that the client is to read. starts: the offsets at which they begin.
+    events: the history of the group's earlier run, and of records that the client is to read. starts: the
+    offsets at which these begin.
     topics: those that were created.
     """
 
@@ -133,12 +142,11 @@ class _Preparation:
     def prepare(self) -> Prepared:
         """Create the topics, and write records. Raises KafkaException, TimeoutError and OSError."""
         self._create_topics()
-        if self._drawn.history != "none":
-            self._write_earlier_records()
+        earlier = [] if self._drawn.history == "none" else self._write_earlier_records()
         if self._workload.share:
             self._read_share_group_from_the_beginning()
         records = self._write_records() if self._workload.written else []
-        return Prepared(records, self._starts, self._created)
+        return Prepared([*earlier, *records], self._starts, self._created)
 
     def _create_topics(self) -> None:
         from confluent_kafka.admin import AdminClient, NewTopic
@@ -183,8 +191,8 @@ class _Preparation:
             consumer.close()
         return ends
 
-    def _write_earlier_records(self) -> None:
-        """Write records that are deleted then, or which the group has committed."""
+    def _write_earlier_records(self) -> list[Event]:
+        """Write records that are deleted then, or which the group has committed; return what it did."""
         from confluent_kafka import Consumer, TopicPartition
         from confluent_kafka.admin import AdminClient
 
@@ -196,12 +204,28 @@ class _Preparation:
             admin = AdminClient(self._settings)
             for deletion in admin.delete_records(ends).values():
                 deletion.result(SOON)
-            return
+            return []
         consumer = Consumer({**self._settings, "group.id": self.group})
         try:
             consumer.commit(offsets=ends, asynchronous=False)
         finally:
             consumer.close()
+        read = [
+            Consumed(
+                consumer=NAME,
+                id=f"{topic}-earlier",
+                topic=topic,
+                partition=partition,
+                offset=offset,
+            )
+            for (topic, partition), end in self._starts.items()
+            for offset in range(end)
+        ]
+        committed = [
+            OffsetCommitted(group=self.group, topic=topic, partition=partition, offset=end)
+            for (topic, partition), end in self._starts.items()
+        ]
+        return [ConsumerDeclared(consumer=NAME, group=self.group), *read, *committed]
 
     def _write_records(self) -> list[Event]:
         """Write the records that the client is to read, alternately to each topic."""

@@ -27,6 +27,9 @@ DUMP_SECONDS: Final = 1.0
 UNANSWERED: Final = "ended without an answer"
 """The outcome of a program that reported neither a result nor an exception."""
 
+UNUSABLE: Final = "its events are invalid: "
+"""The beginning of an error of the program itself, whatever its client does."""
+
 ERROR_CHARACTERS: Final = 500
 """Characters to keep of an error."""
 
@@ -114,7 +117,7 @@ def run(
                     raised = exception_text(message) or raised
             code = process.code
         except PrintedTooMuchError as problem:
-            events, raised, code = [], str(problem), 0
+            events, raised, code = [], f"{UNUSABLE}it {problem}", 0
         ended = time.monotonic()
     if code == 0 and not (answered or raised):
         raised = UNANSWERED

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,12 +23,13 @@ from barnabas.experiments.clients.growth import LONG, GrowthWatch
 from barnabas.experiments.clients.keys import scattered
 from barnabas.experiments.clients.preparation import delete_topics, prepare
 from barnabas.experiments.clients.relevance import RequestedApi
-from barnabas.experiments.clients.runs import RunResult, Watch, run, worst
+from barnabas.experiments.clients.runs import UNUSABLE, RunResult, Watch, run, worst
 from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.traffic import identity, parameters
 from barnabas.experiments.clients.trial_setup import TrialSetup
 from barnabas.experiments.clients.uncommitted import uncommitted
-from barnabas.experiments.clients.unfinished import failures, unfinished
+from barnabas.experiments.clients.unfinished import failures, unfinished, unrequested
+from barnabas.experiments.clients.unsent import unsent
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
@@ -47,6 +48,9 @@ CAPTURE: Final = "run.pcapng"
 
 LIMIT: Final = 200.0
 """Timeout of a run in seconds."""
+
+SILENT: Final = 5.0
+"""Seconds without an exchange that count as the client's own."""
 
 BUSY: Final = 2.0
 """Load average of a minute, per core, above which times say little."""
@@ -126,6 +130,7 @@ def trial(
     if capture.reader.truncated:
         raise OSError(f"{folder / CAPTURE} is cut off: is the disk full?")
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
+    asked = tuple(sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS}))
     return Trial(
         seed=0 if scenario is None else scenario.seed,
         raised=ended.raised,
@@ -136,13 +141,11 @@ def trial(
         broken=violations,
         fired=sum(rule.fired for rule in proxy.rules.rules),
         rules=tuple((rule.name, rule.fired) for rule in proxy.rules.rules),
-        fault_ms=_span(hit),
+        fault_ms=_span(hit, proxy.exchanges),
         busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
-        asked=tuple(
-            sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
-        ),
+        asked=asked,
         settings=settings_of(proxy.exchanges),
-        unfinished=omitted,
+        unfinished=omitted or unrequested(workload, {api for api, _ in asked}),
         failed=failures(reported),
         drawn=setup.traffic(workload),
     )
@@ -171,34 +174,37 @@ def attempt(
     topic, drawn = f"clients-{secrets.token_hex(5)}", setup.traffic(workload)
     workload = workload._replace(records=drawn.records)
     prepared = prepare(setup, topic, workload)
+    created = {*prepared.topics}
     traffic = parameters(drawn, workload, topic, time.time_ns() // 1_000_000)
     task = {"bootstrap": bootstrap, "topic": topic, "work": {**traffic, **work}}
-    with during(setup, topic, workload), contextlib.ExitStack() as stack:
-        growth = stack.enter_context(GrowthWatch()) if workload.seconds >= LONG else None
-        if growth:
-            watch = watch._replace(began=growth.began)
-        ended = _run_programs(program, workload, task, setup.folder, watch)
-    events = prepared.lines
-    (setup.folder / "history.jsonl").write_bytes(events + ended.history)
-    try:
-        reported = history.parse(events + ended.history)
-    except history.HistoryError as problem:
-        ended, reported = ended._replace(raised=str(problem)), history.parse(events)
-    log = read_log(
-        setup.bootstrap,
-        reported.topics,
-        prepared.starts,
-        lambda message: identity(message.key(), message.value()),
-        broker_settings=setup.settings,
-    )
-    findings = (
-        *check(reported, log),
-        *(scattered(traffic["rounds"], topic, log) if setup.keyed else ()),
-        *uncommitted(reported, setup.librdkafka),
-        *(growth.findings if growth else ()),
-    )
-    written = {name for name in reported.topics if name.startswith(topic)}
-    delete_topics(setup, written.union(prepared.topics))
+    with contextlib.ExitStack() as cleaning:
+        cleaning.callback(delete_topics, setup, created)
+        with during(setup, topic, workload), contextlib.ExitStack() as stack:
+            growth = stack.enter_context(GrowthWatch()) if workload.seconds >= LONG else None
+            if growth:
+                watch = watch._replace(began=growth.began)
+            ended = _run_programs(program, workload, task, setup.folder, watch)
+        events = prepared.lines
+        (setup.folder / "history.jsonl").write_bytes(events + ended.history)
+        try:
+            reported = history.parse(events + ended.history)
+        except history.HistoryError as problem:
+            ended, reported = ended._replace(raised=f"{UNUSABLE}{problem}"), history.parse(events)
+        created |= {name for name in reported.topics if name.startswith(topic)}
+        log = read_log(
+            setup.bootstrap,
+            reported.topics.union([f"{topic}-out"] if workload.copies else []),
+            prepared.starts,
+            lambda message: identity(message.key(), message.value()),
+            broker_settings=setup.settings,
+        )
+        findings = (
+            *check(reported, log),
+            *unsent(reported, log),
+            *(scattered(traffic["rounds"], topic, log) if setup.keyed else ()),
+            *uncommitted(reported, setup.librdkafka),
+            *(growth.findings if growth else ()),
+        )
     return Attempt(ended, reported, findings, unfinished(workload, topic, reported, log))
 
 
@@ -249,9 +255,17 @@ def broken(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     )
 
 
-def _span(hit: Iterable[Exchange]) -> float:
-    """Return the milliseconds from the first of these exchanges to the end of the last."""
-    times = [(exchange.ts, exchange.end) for exchange in hit]
-    if not times:
+def _span(hit: Sequence[Exchange], exchanges: Iterable[Exchange]) -> float:
+    """Return the milliseconds from the first exchange with a rule to the end of the last.
+
+    SILENT seconds without any exchange are not the fault's: the client itself waits.
+    """
+    if not hit:
         return 0
-    return round((max(end for _, end in times) - min(ts for ts, _ in times)) / 1e6, 3)
+    begin, until = min(each.ts for each in hit), max(each.end for each in hit)
+    busy = sorted((each.ts, each.end) for each in exchanges if begin <= each.ts <= until)
+    silent, latest = 0, begin
+    for ts, end in busy:
+        silent += ts - latest if ts - latest >= SILENT * 1e9 else 0
+        latest = max(latest, end)
+    return round((until - begin - silent) / 1e6, 3)

@@ -15,7 +15,8 @@ def unfinished(workload: Workload, topic: str, reported: History, log: Log) -> s
         copied = {record.id for record in log.not_aborted if record.topic == f"{topic}-out"}
         return _short(workload, copied, "were not copied")
     if workload.written:
-        return _short(workload, {record.id for record in reported.consumed}, "were not read")
+        read = {(record.topic, record.id) for record in reported.consumed}
+        return _short(workload, read.intersection(reported.sent), "were not read")
     if workload.name == "admin":
         return ""
     # of compressions a library may offer fewer
@@ -38,7 +39,24 @@ def unfinished(workload: Workload, topic: str, reported: History, log: Log) -> s
         return (
             f"{len(unsettled)} of {len(reported.sent)} records are neither acknowledged nor failed"
         )
+    if workload.transacts and "committed" not in reported.outcomes.values():
+        return "no transaction was committed"
     return ""
+
+
+def unrequested(workload: Workload, requested: Collection[str]) -> str:
+    """Describe the part of a workload for which the client sent no request; empty: none.
+
+    requested: names of the APIs of its requests.
+    """
+    needed = ""
+    if "admin" in (workload.program, workload.beside):
+        needed = "CreateTopics"
+    elif workload.copies:
+        needed = "TxnOffsetCommit"
+    elif workload.program in ("group", "stored-offsets"):
+        needed = "OffsetCommit"
+    return f"it sent no {needed}" if needed and needed not in requested else ""
 
 
 def failures(reported: History) -> int:

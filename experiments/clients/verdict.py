@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from pydantic import field_validator
 
 from barnabas.experiments.clients.relevance import applicable_rules, point
-from barnabas.experiments.clients.runs import UNANSWERED
+from barnabas.experiments.clients.runs import UNANSWERED, UNUSABLE
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.plural import plural
@@ -64,6 +64,7 @@ NOT_OFFERED: Final = "NotOfferedError: "
 FINDINGS: Final[dict[str, Word]] = {
     "lost": "lost",
     "phantom": "phantom",
+    "unsent": "phantom",
     "misplaced": "misplaced",
     "failed yet written": "failed yet written",
     "read uncommitted": "aborted seen",
@@ -220,24 +221,16 @@ def control_verdict(workload: Workload, control: Sequence[Trial]) -> Verdict:
     result = _merged(
         [
             [each.model_copy(update={"promised": True}) for each in observations]
-            for observations in (_control_observations(workload, run) for run in offered)
+            for observations in (_observations(workload, run.seconds, run) for run in offered)
         ]
     )
     if result.word == "fine" or workload.seconds:
         return result
-    failing = [run for run in offered if _control_observations(workload, run)]
+    failing = [run for run in offered if _observations(workload, run.seconds, run)]
     if result.word in BROKEN_PROMISES or all(run.drawn != first.drawn for run in failing):
         return result.model_copy(update={"why": f"without any fault: {result.why}"})
     failure = f"{result.word} without any fault: {result.why}"
     return result.model_copy(update={"word": "not run", "why": failure})
-
-
-def _control_observations(workload: Workload, run: Trial) -> list[Observation]:
-    observations = _observations(workload, run.seconds, run)
-    if run.failed and not run.raised:
-        reason = f"{plural(run.failed, 'record')} failed, and the program raised nothing"
-        observations.append(Observation(word="fails", why=reason))
-    return observations
 
 
 def is_fine(workload: Workload, control: Trial) -> bool:
@@ -300,14 +293,7 @@ def _observations(
     if run.code:
         ending = f"by signal {-run.code}" if run.code < 0 else f"with exit code {run.code}"
         return [*observations, Observation(word="died", why=f"its process ended {ending}")]
-    if run.raised.startswith(GAVE_UP):
-        late = run.raised.partition(": ")[2]
-        observations.append(Observation(word="slow" if advances else "stuck", why=late))
-    elif run.raised:
-        promised = purpose is None or not purpose.fatal or run.raised == UNANSWERED
-        observations.append(Observation(word="fails", why=run.raised, promised=promised))
-    elif run.unfinished:
-        observations.append(Observation(word="fails", why=run.unfinished))
+    observations += _failures(run, purpose, advances=advances)
     beyond = _delay_seconds(usual, run)
     if beyond > SLOW and not run.raised.startswith(GAVE_UP):
         waited = re.search(r"(?:^|, )timeout ([\d.]+) s", run.settings)
@@ -316,6 +302,23 @@ def _observations(
             text += f": about its timeout of {waited[1]} s"
         observations.append(Observation(word="slow", why=text))
     return observations
+
+
+def _failures(run: Trial, purpose: About | None, *, advances: bool) -> list[Observation]:
+    """Return the failure of a client whose process ended by itself; empty: none."""
+    if run.raised.startswith(GAVE_UP):
+        word: Word = "fails" if run.seconds < SLOW else "slow" if advances else "stuck"
+        return [Observation(word=word, why=run.raised.partition(": ")[2])]
+    may_fail = purpose is not None and purpose.fatal
+    if run.raised:
+        invalid = run.raised == UNANSWERED or run.raised.startswith(UNUSABLE)
+        return [Observation(word="fails", why=run.raised, promised=invalid or not may_fail)]
+    if run.unfinished:
+        return [Observation(word="fails", why=run.unfinished)]
+    if run.failed and not may_fail:
+        failures = f"{plural(run.failed, 'record')} failed, and the program raised nothing"
+        return [Observation(word="fails", why=failures)]
+    return []
 
 
 def _delay_seconds(usual: float, run: Trial) -> float:

@@ -35,7 +35,7 @@ MEANINGS: Final[dict[Word, str]] = {
     "skipped": "a consumer skipped records",
     "aborted seen": "a consumer of committed records got others",
     "misplaced": "the log has something else at the offset that the client reported",
-    "phantom": "a consumer got a record that nobody sent",
+    "phantom": "the log has, or a consumer got, a record that nobody sent",
     "failed yet written": "the log has a record that the client reported as failed",
     "breaks the protocol": "the client violated the protocol, on exchanges that no rule touched",
     "fails": "the client raised an error; `healthy` of the scenario says whether it should",

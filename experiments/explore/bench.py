@@ -31,6 +31,8 @@ class Bench(NamedTuple):
     """The cluster itself."""
     id_of: IdOf
     expectations: Sequence[Expectation] = ()
+    writes_history: bool = False
+    """Whether the recording has a history: a run that ends well must have one, too."""
 
 
 class FinishedRun(NamedTuple):
@@ -68,7 +70,9 @@ def run(bench: Bench, target: Target | None, limit: float, folder: Path) -> Fini
     findings: tuple[Finding, ...] = ()
     try:
         written = history.read(path)
-        if written is not None or bench.expectations:
+        if written is None and bench.writes_history and ended.code == 0:
+            findings = (Finding(kind="history", text="the program ended well without a history"),)
+        elif written is not None or bench.expectations:
             findings = _findings(bench, written or history.History(), starts, token, ended.code)
     except history.HistoryError as problem:
         if target is None:

@@ -36,7 +36,8 @@ class RecordingError(RuntimeError):
 def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
     """Return the result of a run without faults, from the folder or from a new run.
 
-    A run with findings is not stored, since the faults' runs could not be compared with it.
+    A run with findings is not stored, since the faults' runs could not be compared with it. Its program may
+    have failed, too.
 
     Raises:
         RecordingError: The program fails. The errors of `run` are raised, too.
@@ -45,7 +46,7 @@ def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
     if known is not None and not known.failed:
         return known
     ran = run(bench, None, limit or RECORDING_LIMIT, folder.run(""))
-    if ran.result.exit_code != 0:
+    if ran.result.exit_code != 0 and not ran.result.findings:
         last_line = f": {ran.result.last_line}" if ran.result.last_line else ""
         output = folder.run("") / "output.txt"
         raise RecordingError(f"without any fault: {ran.result.outcome}{last_line} (see {output})")

@@ -72,6 +72,13 @@ class Folder:
         """Results by the name of the scenario's file; the recording's is empty."""
         self.recording: list[RecordedExchange] = self._read("recording.jsonl", _SEEN)
         self._same({"version": VERSION, **parameters})
+        recorded = self.results.get("")
+        lacks = recorded and (
+            not self.recording
+            or (recorded.history and not self.run("").joinpath("history.jsonl").exists())
+        )
+        if lacks:
+            raise FolderError(f"{self.path} lacks files of its recording; choose another --out")
 
     def _same(self, parameters: dict[str, Any]) -> None:
         self._lock.seek(0)

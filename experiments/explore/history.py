@@ -183,8 +183,14 @@ class History:
 
     @cached_property
     def failed(self) -> frozenset[tuple[str, str]]:
-        """Return the (topic, id) of records that were reported as not written."""
-        return frozenset((e.topic, e.id) for e in self.events if isinstance(e, Failed))
+        """Return the (topic, id) of records that were reported as not written, and not sent again."""
+        failed: set[tuple[str, str]] = set()
+        for event in self.events:
+            if isinstance(event, Failed):
+                failed.add((event.topic, event.id))
+            elif isinstance(event, Sent):
+                failed.discard((event.topic, event.id))
+        return frozenset(failed)
 
     @cached_property
     def promised(self) -> dict[tuple[str, str], None]:

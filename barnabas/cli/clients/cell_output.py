@@ -123,7 +123,7 @@ def print_differences(differing: Iterable[Difference], new: str, old: str, outpu
     if table.row_count:
         output.out.print(table)
     else:
-        output.line(f"{new} and {old} differ in no cell")
+        output.line(f"{new} and {old} differ in no cell in which a rule matched")
 
 
 def _painted(cell: Cell | None) -> Text:

@@ -129,7 +129,9 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
             print_differences(differing, new, against, output)
         _sum_up(cells, out, output)
         new_cells = [difference.new for difference in differing if difference.new]
-        return exit_code(new_cells) if new_cells else FINE
+        sides = ([cell for cell in cells if cell.client == name] for name in (new, against))
+        unrun = COULD_NOT_RUN if COULD_NOT_RUN in map(exit_code, sides) else FINE
+        return (exit_code(new_cells) if new_cells else FINE) or unrun
     if not options.as_json:
         print_table(cells, output)
     _sum_up(cells, out, output)

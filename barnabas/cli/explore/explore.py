@@ -38,7 +38,7 @@ from barnabas.experiments.explore.untried import untried
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.stop_signals import interruptible
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 T = TypeVar("T")
 
@@ -90,6 +90,7 @@ def _all(job: Job, bench: Bench) -> int:
             if first.failed:
                 report.close()
                 return FINDINGS
+            bench = bench._replace(writes_history=first.history)
             if not bench.expectations:
                 bench = bench._replace(expectations=recorded_outputs(folder))
                 report.expectations = bench.expectations
@@ -118,11 +119,14 @@ def _all(job: Job, bench: Bench) -> int:
                 own_template=job.options.scenario is not None,
             )
         )
-        return FINDINGS if report.failed else FINE
+        if report.failed:
+            return FINDINGS
+        reached = any(folder.results[file_name(*run)].reached for run in planned)
+        return FINE if reached else COULD_NOT_RUN
     except KeyboardInterrupt:
         report.close()
         job.output.note("interrupted: run the same command to continue")
-        return FINDINGS if report.failed else COULD_NOT_RUN
+        return FINDINGS if report.failed else INTERRUPTED
     finally:
         folder.close()
 
@@ -139,7 +143,7 @@ def _only(job: Job, bench: Bench) -> int:
                 report.add(run(bench, each, limit, Path(folder) / "run").result)
         finished = True
     report.close()
-    return FINDINGS if report.failed else FINE if finished else COULD_NOT_RUN
+    return FINDINGS if report.failed else FINE if finished else INTERRUPTED
 
 
 def _report(job: Job, folder: Path | None) -> Report:
@@ -147,6 +151,10 @@ def _report(job: Job, folder: Path | None) -> Report:
     repeat = ["barnabas", "explore", "-b", options.bootstrap_server]
     if options.where != "value":
         repeat += ["--id", options.where]
+    if options.time_limit is not None:
+        repeat += ["--time-limit", f"{options.time_limit:g}s"]
+    if options.faults is not None:
+        repeat += ["--faults", str(options.faults)]
     return Report(job.output, options.as_json, folder, repeat, options.command, options.expect)
 
 

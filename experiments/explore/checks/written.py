@@ -63,11 +63,14 @@ def misplaced(history: History, log: Log) -> Violations:
 def reordered(history: History, log: Log) -> Violations:
     """Find records after one that the same producer sent later.
 
-    Sends in aborted transactions don't count: the record may have been sent again later.
+    Sends in aborted transactions, and those that were reported as failed, don't count: the record may have
+    been sent again later.
     """
     sends: dict[tuple[str, str], tuple[str, int]] = {}
     for ordinal, event in enumerate(history.events):
-        if isinstance(event, Sent) and not history.aborted(event):
+        if isinstance(event, Failed):
+            sends.pop((event.topic, event.id), None)
+        elif isinstance(event, Sent) and not history.aborted(event):
             sends.setdefault((event.topic, event.id), (event.producer, ordinal))
     for (topic, partition), records in log.partitions.items():
         latest: dict[str, int] = {}

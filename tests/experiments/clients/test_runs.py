@@ -15,7 +15,15 @@ import pytest
 from barnabas.experiments.clients import runs
 from barnabas.experiments.clients.client_process import MIB, RunStopped
 from barnabas.experiments.clients.draws import Draw
-from barnabas.experiments.clients.runs import UNANSWERED, RunResult, Watch, parse_line, run, worst
+from barnabas.experiments.clients.runs import (
+    UNANSWERED,
+    UNUSABLE,
+    RunResult,
+    Watch,
+    parse_line,
+    run,
+    worst,
+)
 from barnabas.experiments.clients.traffic import parameters
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.experiments.clients.workloads import find
@@ -155,7 +163,7 @@ ENDLESS = "while True: sys.{}.buffer.write(b'x' * 100 + b'\\n')"
 )
 def test_one_that_prints_without_end_is_ended(tmp_path: Path, code: str, raised: str) -> None:
     result = ran(tmp_path, code)
-    assert (result.raised, result.code, result.history) == (raised, 0, b"")
+    assert (result.raised, result.code, result.history) == (f"{UNUSABLE}it {raised}", 0, b"")
     assert (tmp_path / "output.txt").stat().st_size < 17 * MIB
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.experiments.clients.unfinished import failures, unfinished
+from barnabas.experiments.clients.unfinished import failures, unfinished, unrequested
 from barnabas.experiments.clients.workloads import find
 from barnabas.experiments.explore.history import (
     Acknowledged,
@@ -39,21 +39,35 @@ def test_each_record_is_sent_and_has_an_outcome() -> None:
         == "1 of 100 records are neither acknowledged nor failed"
     )
     assert left("produce", []) == "100 of 100 records were not sent"
-    assert left("transact", [*SENT, Transaction(transaction="1", outcome="aborted")]) == ""
+    committed = Transaction(transaction="2", outcome="committed")
+    aborted: list[Event] = [*SENT, Transaction(transaction="1", outcome="aborted")]
+    assert left("transact", [*aborted, committed]) == ""
+    assert left("transact", aborted) == "no transaction was committed"
     assert left("transact", list(SENT)).startswith("100 of 100 records are neither")
     assert left("compressed", []) == ""
     assert left("admin", []) == ""
 
 
+def test_a_part_without_a_request_was_left_out() -> None:
+    assert unrequested(find("group"), {"Fetch"}) == "it sent no OffsetCommit"
+    assert unrequested(find("group"), {"Fetch", "OffsetCommit"}) == ""
+    assert unrequested(find("rebalanced-copy"), {"OffsetCommit"}) == "it sent no TxnOffsetCommit"
+    assert unrequested(find("admin-beside-traffic"), {"Produce"}) == "it sent no CreateTopics"
+    assert unrequested(find("produce"), set()) == unrequested(find("share-group"), set()) == ""
+
+
 def test_what_was_written_is_read_and_copied() -> None:
-    read: list[Event] = [
+    read = [
         Consumed(consumer="c", id=name, topic="t", partition=0, offset=at)
         for at, name in enumerate(NAMES)
     ]
-    assert left("group", read) == ""
-    assert left("assign", read[:98] + read[:2]) == "2 of 100 records were not read"
+    written = [Sent(id=name, topic="t") for name in NAMES]
+    assert left("group", [*written, *read]) == ""
+    assert left("assign", [*written, *read[:98], *read[:2]]) == "2 of 100 records were not read"
+    earlier = [event.model_copy(update={"id": f"{event.id}-earlier"}) for event in read[98:]]
+    assert left("group", [*written, *read[:98], *earlier]) == "2 of 100 records were not read"
     copied = [LoggedRecord("t-out", 0, at, name) for at, name in enumerate(NAMES)]
-    assert left("read-process-write", read, Log(copied)) == ""
+    assert left("read-process-write", [*read], Log(copied)) == ""
     aborted = copied[0]._replace(visible=False)
-    short = left("read-process-write", read, Log([aborted, *copied[1:]]))
+    short = left("read-process-write", [*read], Log([aborted, *copied[1:]]))
     assert short == "1 of 100 records were not copied"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.experiments.clients.runs import UNANSWERED
+from barnabas.experiments.clients.runs import UNANSWERED, UNUSABLE
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, control_verdict, verdict
 from barnabas.experiments.clients.workloads import find
@@ -29,6 +29,9 @@ def trial(**about: Any) -> Trial:
 CONTROL = [trial(fired=0, fault_ms=0)]
 
 
+GAVE_UP = {"raised": "GaveUpError: 3 records were not delivered", "seconds": 130.0}
+
+
 @pytest.mark.parametrize(
     ("about", "word"),
     [
@@ -40,9 +43,11 @@ CONTROL = [trial(fired=0, fault_ms=0)]
         ({"fired": 0, "raised": "X: no"}, "fails"),
         ({"unfinished": "100 of 100 records were not sent"}, "fails"),
         ({"code": None}, "stuck"),
-        ({"raised": "GaveUpError: 3 records were not delivered"}, "stuck"),
-        ({"raised": "GaveUpError: 3 records were not delivered", "idle": 21.0}, "stuck"),
-        ({"raised": "GaveUpError: 3 records were not delivered", "idle": 19.0}, "slow"),
+        ({**GAVE_UP}, "stuck"),
+        ({**GAVE_UP, "idle": 21.0}, "stuck"),
+        ({**GAVE_UP, "idle": 19.0}, "slow"),
+        ({**GAVE_UP, "idle": 0.1, "seconds": 0.6}, "fails"),
+        ({"failed": 3}, "fails"),
         ({"code": None, "idle": 19.0}, "slow"),
         ({"code": -11}, "died"),
         ({"code": 2}, "died"),
@@ -66,7 +71,11 @@ def test_what_is_seen_without_the_fault_is_told_beside_what_is_seen_with_it() ->
 
 
 def test_who_may_fail_must_say_so() -> None:
-    for about in ({"raised": UNANSWERED}, {"unfinished": "1 of 100 records were not sent"}):
+    for about in (
+        {"raised": UNANSWERED},
+        {"raised": f"{UNUSABLE}no JSON"},
+        {"unfinished": "1 of 100 records were not sent"},
+    ):
         assert verdict(PRODUCE, CONTROL, [trial(**about)], FATAL).promised
 
 
@@ -209,7 +218,7 @@ def test_a_client_may_not_fail_in_a_workload_that_runs_once() -> None:
 
 def test_all_that_checks_find_has_a_word() -> None:
     kinds = {one.__name__.replace("_", " ") for one in CHECKS}
-    assert kinds | {"uncommitted", "scattered", "grows"} == set(FINDINGS)
+    assert kinds | {"uncommitted", "scattered", "grows", "unsent"} == set(FINDINGS)
     assert set(FINDINGS.values()) < set(WORDS)
 
 

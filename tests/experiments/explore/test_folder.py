@@ -32,6 +32,8 @@ WRONG = FINE.model_copy(
 
 def used(path: Path) -> Folder:
     folder = Folder(path, WHAT)
+    folder.run("").mkdir(parents=True)
+    (folder.run("") / "history.jsonl").touch()
     folder.record([SEEN], RECORDED)
     for result in (FINE, WRONG):
         folder.run(result.scenario).mkdir(parents=True)
@@ -46,6 +48,14 @@ def test_what_was_done_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     assert again.recording == [SEEN]
     assert again.results == {"": RECORDED, "003.yaml": FINE, "004.yaml": WRONG}
     again.close()
+
+
+@pytest.mark.parametrize("file", ["recording.jsonl", "runs/recording/history.jsonl"])
+def test_an_exploration_does_not_go_on_without_its_recording(file: str, tmp_path: Path) -> None:
+    used(tmp_path / "e").close()
+    (tmp_path / "e" / file).unlink()
+    with pytest.raises(FolderError, match="lacks files of its recording"):
+        Folder(tmp_path / "e", WHAT)
 
 
 def test_a_line_that_was_being_written_is_forgotten(tmp_path: Path) -> None:
@@ -79,8 +89,7 @@ def test_nobody_else_has_it_meanwhile(tmp_path: Path) -> None:
 
 
 def test_line_separators_of_unicode_are_no_ends_of_lines(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "e", WHAT)
-    folder.record([SEEN], RECORDED)
+    folder = used(tmp_path / "e")
     strange = WRONG.model_copy(update={"client": "one\u2028line\u0085"})
     folder.add(strange)
     folder.close()

@@ -291,7 +291,7 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     assert len(pids) == 3
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
+    assert process.returncode == 130, err
     assert "interrupted: run the same command to continue" in err
     assert "Traceback" not in err
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -103,6 +103,10 @@ ROWS: dict[str, tuple[Check, Log, tuple[Event, ...], str]] = {
         (consumed("b", 1), consumed("a", 0, partition=1), consumed("a", 0, "d")), ""),
     "share groups promise no order": (
         consumed_out_of_order, log(), (SHARING, consumed("b", 1, "s"), consumed("a", 0, "s")), ""),
+    "sent again after it failed": (
+        reordered, log("b", "a"), (sent("a"), sent("b"), failed("a"), sent("a")), ""),
+    "failed, and written by the second attempt": (
+        failed_yet_written, log("a"), (sent("a"), failed("a"), sent("a"), error("a")), ""),
     "acknowledged twice": (reported_twice, log("a"), (sent("a"), *2 * [acknowledged("a")]), "a"),
     "acknowledged, and an error": (reported_twice, log("a"), (sent("a"), error("a"), acknowledged("a")), "a"),
     "an outcome each": (reported_twice, log("a"), (sent("a"), sent("b"), acknowledged("a"), error("b")), ""),
