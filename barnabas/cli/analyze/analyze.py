@@ -40,12 +40,6 @@ if TYPE_CHECKING:
 
     from barnabas.pipeline.analyze import Outcome
 
-PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "delta": ("deltalake",),
-    "iceberg": ("pyiceberg", "sqlalchemy"),
-}
-"""The packages that a table format needs; an extra of the format's name installs them."""
-
 OURS: Final = frozenset(
     (
         "exchanges",
@@ -56,7 +50,7 @@ OURS: Final = frozenset(
         "quality",
         *ON_REQUEST,
         "analyses",
-        *PACKAGES,
+        "delta",
         "report.html",
         "report.part",
         "tables.sql",
@@ -109,7 +103,7 @@ def analyze(options: AnalyzeOptions) -> int:
 def check(options: AnalyzeOptions) -> Master:
     """Return the Spark master. Raises Trouble for an invalid master, and for a format that is unavailable."""
     if options.table_format is not None:
-        installed(options.table_format)
+        check_delta()
     out = str(options.folder.resolve())
     if options.table_format == "delta" and unquote(out) != out:
         # delta-rs unquotes the path once too often, and only in some places: quoting does not help
@@ -120,15 +114,13 @@ def check(options: AnalyzeOptions) -> Master:
         raise Trouble(f"--master: {problem}") from None
 
 
-def installed(table_format: str) -> None:
-    """Raise Trouble if a package for a table format is missing."""
-    for package in PACKAGES[table_format]:
-        if importlib.util.find_spec(package) is None:
-            raise Trouble(
-                f"--format {table_format} needs the package {package}: "
-                f"install barnabas with the extra '{table_format}'",
-                COULD_NOT_RUN,
-            )
+def check_delta() -> None:
+    """Raise Trouble if the package for Delta tables is missing."""
+    if importlib.util.find_spec("deltalake") is None:
+        raise Trouble(
+            "--format delta needs the package deltalake: install barnabas with the extra 'delta'",
+            COULD_NOT_RUN,
+        )
 
 
 def check_captures(options: AnalyzeOptions, files: Iterable[Path]) -> None:
@@ -296,9 +288,9 @@ def _tables(
     table_options = TableOptions(secrets=secrets, also=options.tables, bodies=bodies)
     written = write(spark, files, out, table_options, progress=step, go_on=go_on)
     if options.table_format is not None:
-        from barnabas.pipeline.tables.table_formats import commit_capture
+        from barnabas.pipeline.tables.delta import commit_capture
 
-        commit_capture(out, options.table_format, written.capture)
+        commit_capture(out, written.capture)
 
 
 def analyses(spark: SparkSession, options: AnalyzeOptions, progress: StepProgress) -> Outcome:

@@ -153,21 +153,19 @@ def _work(
 
 def as_before(table_format: str | None, out: Path) -> None:
     """Raise Trouble if earlier batches are in another format, which would miss later batches."""
-    from barnabas.pipeline.tables.table_formats import FORMATS
-
-    before = [kind for kind in FORMATS if (out / kind).is_dir()]
-    if before != [kind for kind in (table_format,) if kind]:
-        earlier_formats = " and ".join(f"--format {kind}" for kind in before) or "no --format"
+    before = "delta" if (out / "delta").is_dir() else None
+    if before != table_format:
+        earlier_format = f"--format {before}" if before else "no --format"
         raise Trouble(
-            f"--out {out} has batches with {earlier_formats}: continue with that, or choose another folder"
+            f"--out {out} has batches with {earlier_format}: continue with that, or choose another folder"
         )
 
 
-def _sinks(topic: Topic | None, kind: str | None, out: Path) -> Iterator[Sink]:
+def _sinks(topic: Topic | None, table_format: str | None, out: Path) -> Iterator[Sink]:
     from barnabas.pipeline.streaming.kafka_topic import send
-    from barnabas.pipeline.tables.table_formats import commit_batch
+    from barnabas.pipeline.tables.delta import commit_batch
 
     if topic is not None:
         yield lambda spark, tables, _: send(spark, tables, topic)
-    if kind is not None:
-        yield lambda _, tables, number: commit_batch(tables, out, kind, number)
+    if table_format is not None:
+        yield lambda _, tables, number: commit_batch(tables, out, number)

@@ -31,10 +31,6 @@ def analyze_elsewhere(options: AnalyzeOptions) -> int:
     Returns the exit code. Raises Trouble.
     """
     output, out = Output(), options.out
-    if options.table_format == "iceberg" and scheme_of(out) is not None:
-        raise Trouble(
-            "--format iceberg needs a local folder as --out: its tables name files by path"
-        )
     if check(options).kind == "connect":
         raise Trouble("Spark Connect can't read URLs such as s3a://: use paths")
     try:
