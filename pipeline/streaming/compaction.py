@@ -18,8 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.tables import partitioned_parquet
-from barnabas.pipeline.tables.partitioned_parquet import FILE, ZSTD
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD
 
+FILE: Final = 128 << 20
+"""Bytes of a batch's files from which on it is not merged."""
 BATCHES: Final = 16
 """The number of small batches from which on they are merged."""
 
@@ -91,7 +93,6 @@ def _merge(small: Sequence[Path], target: Path, schema: pa.Schema, order: Sequen
             schema,
             (),
             target_folder,
-            f"part-{target.name}-{{}}.parquet",
             order,
         )
         if not written:  # readers need a file with the columns
