@@ -54,12 +54,11 @@ OURS: Final = frozenset(
         "report.html",
         "report.part",
         "tables.sql",
-        "_arrivals",
+        "_batches",
         "_lock",
         "_runs",
         "_sources",
         "_state",
-        "_checkpoint",
     )
 )
 """The names in a folder of an earlier run, which are written again."""

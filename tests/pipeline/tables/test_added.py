@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from barnabas.pipeline.streaming.arrivals import Arrivals
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.tables.added import added, write_added
@@ -30,12 +31,14 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("followed")
     rotated(SAMPLES / "rebalance.pcap.gz", folder / "captures", {40, 80, 120, 160, 200})
 
-    def sink(_: SparkSession, tables: Path, number: int) -> None:
+    def sink(tables: Path, number: int) -> None:
         commit_batch(tables, folder / "out", number)
 
-    job = Job(spark, folder / "captures", Batches(folder / "out"), Bodies(json=True), [sink])
-    job.start(at_once=1, until_read=True).awaitTermination()
-    return folder / "out"
+    captures, out = folder / "captures", folder / "out"
+    arrivals = Arrivals(captures, out, at_once=1)
+    arrivals.look()
+    Job(spark, captures, Batches(out), Bodies(json=True), [sink]).run(arrivals)
+    return out
 
 
 def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list[Any]]]:
