@@ -15,6 +15,7 @@ from barnabas.captures.files import private
 from barnabas.cli.analyze.early_findings import tell_findings
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import StepProgress, step_progress
+from barnabas.cli.analyze.prompt_stop import prompt_stop
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
@@ -32,7 +33,7 @@ from barnabas.pipeline.tables.folders import (
     partitions,
 )
 from barnabas.pipeline.tables.limits import exceeded
-from barnabas.stop_signals import delay_stop, interruptible
+from barnabas.stop_signals import delay_stop
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble, os_errors
 
 if TYPE_CHECKING:
@@ -64,9 +65,6 @@ OURS: Final = frozenset(
 """The names in a folder of an earlier run, which are written again."""
 
 
-LITTLE: Final = 32 << 20
-"""Bytes of captures below which Spark's code generation costs more than it saves."""
-
 AT_ONCE: Final = 4 << 20
 """Bytes of captures up to which this process makes the tables while Spark starts. Sail runs in this process,
 so tables of any size are made here."""
@@ -85,7 +83,10 @@ def analyze(options: AnalyzeOptions) -> int:
         output.note(remark)
     try:
         with (
-            interruptible(),
+            prompt_stop(
+                f"interrupted: {options.folder} is not complete; run the same command to start again",
+                output,
+            ),
             taken(options.folder, "capture"),
             step_progress(output) as progress,
             _analyzed(options, files, progress, output) as outcome,
@@ -93,9 +94,6 @@ def analyze(options: AnalyzeOptions) -> int:
             progress.end()
             return printed(outcome, options, output)  # before Spark ends
     except KeyboardInterrupt:
-        output.note(
-            f"interrupted: {options.folder} is not complete; run the same command to start again"
-        )
         return INTERRUPTED
 
 
@@ -237,7 +235,7 @@ def session_of(
     """
     with delay_stop():
         from barnabas.pipeline.spark.class_archive import KEEPS
-        from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
+        from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
 
     engine = options.chosen_engine
     progress.step(0, 1, f"starting {engine.capitalize()}")
@@ -249,8 +247,7 @@ def session_of(
         check_space()
         ours: Mapping[str, str] = {}
         if parse_master(options.master).kind == "embedded":  # clusters have settings of their own
-            size = LITTLE if files is None else size_of(files)
-            ours = {**QUICK, **KEEPS} if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
+            ours = {**LIGHT, **KEEPS} if files is None or size_of(files) < LIGHT_UP_TO else {}
         with session(options.master, {**ours, **dict(options.conf)}) as spark:
             yield spark
     except UnavailableError as problem:

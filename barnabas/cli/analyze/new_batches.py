@@ -16,11 +16,11 @@ from barnabas.cli.analyze.analyze import (
 )
 from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.cli.analyze.progress import step_progress
+from barnabas.cli.analyze.prompt_stop import prompt_stop
 from barnabas.cli.analyze.summary import next_line
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.tables.folders import partitions
-from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINE, INTERRUPTED, Trouble
 
 
@@ -52,7 +52,10 @@ def analyze_added(options: AnalyzeOptions, first: int) -> int:
         return FINE
     try:
         with (
-            interruptible(),
+            prompt_stop(
+                f"interrupted: {options.folder} is not complete; choose a new folder to start again",
+                output,
+            ),
             taken(options.folder, "capture"),
             step_progress(output) as progress,
         ):
@@ -69,9 +72,6 @@ def analyze_added(options: AnalyzeOptions, first: int) -> int:
                 progress.end()
                 return printed(outcome, options, output, batches.next)
     except KeyboardInterrupt:
-        output.note(
-            f"interrupted: {options.folder} is not complete; choose a new folder to start again"
-        )
         return INTERRUPTED
 
 

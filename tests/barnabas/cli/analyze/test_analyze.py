@@ -39,7 +39,7 @@ def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr(session, "tempfile", fail)
+    monkeypatch.setattr(session, "working_folder", fail)
 
 
 def asked(capture: Path, out: Path, **options: Any) -> AnalyzeOptions:
@@ -200,7 +200,7 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
     expected = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
     with step_progress(Output()) as progress, session_of(expected, progress, [CAPTURE]):
         pass
-    ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
+    ours = {**session.LIGHT, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]
 
 
