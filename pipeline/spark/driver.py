@@ -24,7 +24,6 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from barnabas.location import ROOT
-from barnabas.pipeline.spark.class_archive import JAVA_OPTIONS, Archive, archive
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
@@ -60,17 +59,13 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
     output = folder / "said.txt"
     with output.open("wb") as log, _interrupts() as before, _unlogged():
         variables = _variables(master, folder)
-        classes = _classes(master, settings, Path(variables["JAVA_HOME"]))
-        if classes is not None:
-            java_options = settings.get(JAVA_OPTIONS, "")
-            settings = {**settings, JAVA_OPTIONS: f"{java_options} {classes.options}"}
         conf = _configuration(master, settings, folder)
         with _environment(variables):
             gateway = _started(conf, log, output)
             context = _context(conf, gateway, master, output)
         # pyspark's handler would call the JVM in the middle of another call
         _hear(before)
-        asking, ended_well = True, False
+        asking = True
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -79,7 +74,7 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking, ended_well = False, True
+            asking = False
         except Exception:
             asking = False
             raise
@@ -90,11 +85,7 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # the JVM is gone and can't be stopped
-                if ended_well and classes is not None and classes.makes:
-                    classes.ended_well()
-                    _leave(gateway)
-                else:
-                    _kill(gateway)
+                _kill(gateway)
             else:
                 if not asking:  # an unread response would be taken for the next one
                     _quietly(context.stop)
@@ -147,12 +138,6 @@ def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> Spa
     except BaseException:
         _kill(gateway)
         raise
-
-
-def _classes(master: Master, settings: Mapping[str, str], java: Path) -> Archive | None:
-    """Return the class archive of a session, if it has one."""
-    jars = Path(_find_spark_home()) / "jars"
-    return archive(java, jars, settings) if master.kind == "embedded" else None
 
 
 def _configuration(master: Master, settings: Mapping[str, str], folder: Path) -> SparkConf:
@@ -267,18 +252,7 @@ def _end(gateway: Any) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    _forget(gateway)
-
-
-def _leave(gateway: Any) -> None:
-    """Let the JVM end without waiting for it, and reset pyspark."""
-    if gateway.proc.stdin is not None:
-        _quietly(gateway.proc.stdin.close)
-    _forget(gateway)
-
-
-def _forget(gateway: Any) -> None:
-    jvms.remove(gateway.proc)
+    jvms.remove(process)
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None

@@ -59,8 +59,7 @@ def session(
 ) -> Iterator[SparkSession]:
     """Yield a Spark session; at the end, its JVM, workers and files are removed.
 
-    Only a JVM that writes an archive of its classes (`class_archive.py`) runs for some more seconds. In the
-    main thread SIGINT raises KeyboardInterrupt, as usual.
+    In the main thread SIGINT raises KeyboardInterrupt, as usual.
 
     Args:
         master: `local[N]` (None: all cores of this machine), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark

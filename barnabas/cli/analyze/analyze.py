@@ -234,7 +234,6 @@ def session_of(
         Trouble: Spark is unavailable or fails, or the disk is full, now or within `with`.
     """
     with delay_stop():
-        from barnabas.pipeline.spark.class_archive import KEEPS
         from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
 
     engine = options.chosen_engine
@@ -247,7 +246,7 @@ def session_of(
         check_space()
         ours: Mapping[str, str] = {}
         if parse_master(options.master).kind == "embedded":  # clusters have settings of their own
-            ours = {**LIGHT, **KEEPS} if files is None or size_of(files) < LIGHT_UP_TO else {}
+            ours = LIGHT if files is None or size_of(files) < LIGHT_UP_TO else {}
         with session(options.master, {**ours, **dict(options.conf)}) as spark:
             yield spark
     except UnavailableError as problem:
