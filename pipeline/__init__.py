@@ -11,8 +11,8 @@ rows: each stage is a generator without Spark, and tests run all stages in one p
 3. `rows/` makes rows of exchanges, with a plan for each set of columns, so that a body is decoded once or not
   at all. Bodies are written as VARIANT by code that is generated from their layouts.
 4. `tables/` writes Parquet in the tasks themselves: no exchange passes through the JVM, which took 10 CPU
-  seconds for 512 MiB of captures, 50 with bodies. A run's tables are installed atomically; they can be Delta
-  or Iceberg tables, too.
+  seconds for 512 MiB of captures, 50 with bodies. A run's tables are installed atomically; they can be
+  Delta tables, too.
 5. `analyses/` queries the tables, `report/` makes one HTML page of the results; `streaming/` follows a
   growing capture, and sends it to a topic; `spark/` makes sessions of every kind.
 

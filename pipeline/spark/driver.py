@@ -12,24 +12,24 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.errors import PySparkException
 from pyspark.find_spark_home import _find_spark_home
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from barnabas.location import ROOT
-from barnabas.pipeline.spark.class_archive import JAVA_OPTIONS, Archive, archive
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
 from barnabas.pipeline.spark.shipping import UNPACKED, pack
 from barnabas.pipeline.spark.workers import require
+from barnabas.pipeline.spark.working_folder import jvms, kill
 from barnabas.stop_signals import stop_event
 
 LOOPBACK: Final = "127.0.0.1"
@@ -49,9 +49,6 @@ KEPT: Final[Mapping[str, str]] = {
 """Freed memory of workers stays for the next batch. glibc and Arrow's own pool would return it to the system,
 and faulting it in again takes a seventh of the time of tables."""
 
-SEARCHED: Final = ("spark-", "scala-", "hadoop-client-", "log4j-", "jackson-", "parquet-", "arrow-")
-"""Jars with the most classes: Java searches about a hundred jars in order."""
-
 
 @contextmanager
 def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
@@ -62,17 +59,13 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
     output = folder / "said.txt"
     with output.open("wb") as log, _interrupts() as before, _unlogged():
         variables = _variables(master, folder)
-        classes = _classes(master, settings, Path(variables["JAVA_HOME"]))
-        if classes is not None:
-            java_options = settings.get(JAVA_OPTIONS, "")
-            settings = {**settings, JAVA_OPTIONS: f"{java_options} {classes.options}"}
         conf = _configuration(master, settings, folder)
         with _environment(variables):
             gateway = _started(conf, log, output)
             context = _context(conf, gateway, master, output)
         # pyspark's handler would call the JVM in the middle of another call
         _hear(before)
-        asking, ended_well = True, False
+        asking = True
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -81,7 +74,7 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking, ended_well = False, True
+            asking = False
         except Exception:
             asking = False
             raise
@@ -92,11 +85,7 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # the JVM is gone and can't be stopped
-                if ended_well and classes is not None and classes.makes:
-                    classes.ended_well()
-                    _leave(gateway)
-                else:
-                    _kill(gateway)
+                _kill(gateway)
             else:
                 if not asking:  # an unread response would be taken for the next one
                     _quietly(context.stop)
@@ -105,19 +94,34 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
 
 
 def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
-    """Return a JVM that waits for calls; its output goes to the log.
+    """Return a JVM that waits for calls; its output goes to the log. An interrupt kills a JVM that starts."""
 
-    An interrupt is handled only after that: before, the JVM to end is unknown.
-    """
-    with stop_event() as pressed:
-        try:
-            gateway = launch_gateway(  # type: ignore[no-untyped-call]
-                conf, {"stdout": log, "stderr": subprocess.STDOUT}
-            )
-            # the first call of the JVM would load it, and with it pandas: see `delay_stop`
-            import pyspark.testing  # noqa: F401
-        except PySparkException:
-            raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
+    def start(*given: Any, **options: Any) -> subprocess.Popen[bytes]:
+        options["start_new_session"] = True  # see `kill`
+        process: subprocess.Popen[bytes] = subprocess.Popen(*given, **options)  # noqa: S603
+        jvms.append(process)
+        return process
+
+    with stop_event() as pressed, ThreadPoolExecutor(1) as starter:
+        vars(java_gateway)["Popen"] = start  # it keeps the process to itself until it runs
+        launched = starter.submit(
+            java_gateway.launch_gateway, conf, {"stdout": log, "stderr": subprocess.STDOUT}
+        )
+        # the first call of the JVM would load it, and with it pandas: see `delay_stop`
+        import pyspark.testing  # noqa: F401
+
+        while not wait([launched], 0.05).done:
+            if pressed.is_set():
+                for process in jvms:
+                    kill(process)
+    vars(java_gateway)["Popen"] = subprocess.Popen
+    try:
+        gateway = launched.result()
+    except PySparkException:
+        jvms.clear()
+        if pressed.is_set():
+            raise KeyboardInterrupt from None
+        raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
     if pressed.is_set():
         _kill(gateway)
         raise KeyboardInterrupt
@@ -136,16 +140,6 @@ def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> Spa
         raise
 
 
-def _classes(master: Master, settings: Mapping[str, str], java: Path) -> Archive | None:
-    """Return the class archive of a session, if it has one."""
-    embedded = master.kind == "embedded"
-    return archive(java, _jars(), settings) if embedded else None
-
-
-def _jars() -> Path:
-    return Path(_find_spark_home()) / "jars"
-
-
 def _configuration(master: Master, settings: Mapping[str, str], folder: Path) -> SparkConf:
     memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
     ours = {
@@ -159,12 +153,7 @@ def _configuration(master: Master, settings: Mapping[str, str], folder: Path) ->
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    if master.kind == "embedded":
-        # elsewhere our packages arrive with the first task
-        ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.worker_daemon"
-        first = [path for name in SEARCHED for path in sorted(_jars().glob(f"{name}*.jar"))]
-        ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
-    else:
+    if master.kind != "embedded":
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
         # Spark removes the files of killed workers
         ours["spark.executorEnv.TMPDIR"] = "."
@@ -256,37 +245,23 @@ def _await_workers(context: SparkContext, master: Master) -> None:
 def _end(gateway: Any) -> None:
     """End the JVM, and reset pyspark, so that another JVM can be started."""
     process: subprocess.Popen[bytes] = gateway.proc
-    _close_input(gateway)
+    if process.stdin is not None:  # the JVM ends when it is closed
+        _quietly(process.stdin.close)
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    _forget(gateway)
+    jvms.remove(process)
+    _quietly(gateway.shutdown)
+    SparkContext._gateway = None
+    SparkContext._jvm = None
 
 
 def _kill(gateway: Any) -> None:
     """Kill the JVM, and reset pyspark."""
-    gateway.proc.kill()
+    kill(gateway.proc)
     _end(gateway)
-
-
-def _leave(gateway: Any) -> None:
-    """Let the JVM end without waiting for it, and reset pyspark."""
-    _close_input(gateway)
-    _forget(gateway)
-
-
-def _close_input(gateway: Any) -> None:
-    """Close the JVM's input, upon which it ends."""
-    if gateway.proc.stdin is not None:
-        _quietly(gateway.proc.stdin.close)
-
-
-def _forget(gateway: Any) -> None:
-    _quietly(gateway.shutdown)
-    SparkContext._gateway = None
-    SparkContext._jvm = None
 
 
 @contextmanager

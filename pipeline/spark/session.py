@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.masters import parse_master, reach
+from barnabas.pipeline.spark.working_folder import working_folder
 from barnabas.stop_signals import delay_stop
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ def session(
 ) -> Iterator[SparkSession]:
     """Yield a Spark session; at the end, its JVM, workers and files are removed.
 
-    Only a JVM that writes an archive of its classes (`class_archive.py`) runs for some more seconds. In the
-    main thread SIGINT raises KeyboardInterrupt, as usual.
+    In the main thread SIGINT raises KeyboardInterrupt, as usual.
 
     Args:
         master: `local[N]` (None: all cores of this machine), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark
@@ -89,12 +87,7 @@ def session(
         )
     reach(parsed)
     with ExitStack() as stack:
-        # a killed process may still finish a write in it
-        folder = Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="barnabas-spark-", ignore_cleanup_errors=True)
-            )
-        )
+        folder = stack.enter_context(working_folder())
         if parsed.kind == "connect":
             from barnabas.pipeline.spark.connect import connected
 

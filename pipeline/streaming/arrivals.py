@@ -1,15 +1,13 @@
-"""Notes the complete files of a followed folder, one note for each, for Spark's file source.
+"""Notes the complete files of a followed folder: a note has the files of one batch, and the batch's number.
 
-Spark's file source takes each name once, but a ring of files (`tcpdump -W`) writes new captures under the
-same names, and a file has its name before it is complete. So Spark watches the folder of notes. Notes are
-numbered in the order in which files were found complete.
+A ring of files (`tcpdump -W`) writes new captures under the same names, so a file is known by its identity. A
+note is written before its batch: a batch that was interrupted is repeated with the same files.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,12 +16,15 @@ from barnabas.captures.files.capture_folder import size_of
 from barnabas.captures.files.closed_files import closed_files, identity
 from barnabas.captures.files.pcapng import CaptureError
 
-NOTES: Final = "_arrivals"
+NOTES: Final = "_batches"
 """The folder of the notes, in the folder of the tables."""
+
+AT_ONCE: Final = 8
+"""The default for the most files of a batch."""
 
 
 class NotedFiles(NamedTuple):
-    """The noted files that still exist."""
+    """The files of a note that still exist."""
 
     paths: list[Path]
     gone: list[Path]
@@ -34,17 +35,20 @@ class Arrivals:
     """The notes of a folder's complete files. All methods raise OSError.
 
     `grown` is called once with each file that has become longer since it was noted; the additional bytes are
-    not read.
+    not read. `at_once` is the most files of a note.
     """
 
     def __init__(
-        self, folder: Path, out: Path, grown: Callable[[Path], None] = lambda _: None
+        self,
+        folder: Path,
+        out: Path,
+        grown: Callable[[Path], None] = lambda _: None,
+        at_once: int = AT_ONCE,
     ) -> None:
-        self.notes = out / NOTES
-        self._folder = folder
-        private.folder(self.notes)
-        self._grown = grown
-        notes = [_read(note) for note in self.notes.glob("[0-9]*")]
+        self._notes, self._folder, self._grown, self._at_once = out / NOTES, folder, grown, at_once
+        private.folder(self._notes)
+        self._count = sum(1 for _ in self._notes.glob("[0-9]*"))
+        notes = [note for number in range(self._count) for note in self._read(number)]
         self._known = {note["identity"] for note in notes}
         self._noted = {Path(note["file"]): note for note in notes}
 
@@ -55,40 +59,41 @@ class Arrivals:
                 del self._noted[path]
                 if size > note["size"] and _identity(path) == note["identity"]:
                     self._grown(path)
-        for file in closed_files(self._folder, self._known):
-            number = len(self._known) + 1
-            part = self.notes / ".part"
-            size = size_of(file.path)
-            note = {"identity": file.identity, "file": str(file.path), "size": size}
-            part.write_text(json.dumps(note))
-            os.utime(part, (number, number))  # Spark sorts by it
-            part.rename(self.notes / f"{number:09}")
-            self._known.add(file.identity)
-            self._noted[file.path] = note
+        closed = closed_files(self._folder, self._known)
+        for begin in range(0, len(closed), self._at_once):
+            files = closed[begin : begin + self._at_once]
+            notes = [
+                {"identity": name, "file": str(path), "size": size_of(path)} for name, path in files
+            ]
+            part = self._notes / ".part"
+            part.write_text(json.dumps(notes))
+            part.rename(self._note(self._count))
+            self._count += 1
+            self._known |= {file.identity for file in files}
+            self._noted |= {path: note for (_, path), note in zip(files, notes, strict=True)}
 
-
-def arrived(paths: Iterable[Path], folder: Path) -> NotedFiles:
-    """Return the files of notes; a path that is no note is the file itself. Raises OSError."""
-    files = NotedFiles([], [])
-    for path in sorted(paths):
-        if path.parent.name != NOTES:
-            (files.paths if path.exists() else files.gone).append(path)
-            continue
-        note = _read(path)
-        file = Path(note["file"])
-        if _identity(file) != note["identity"]:  # it may have been compressed since
-            places = (
-                closed.path
-                for closed in closed_files(folder)
-                if closed.identity == note["identity"]
-            )
-            renamed = next(places, None)
-            if renamed is None:
-                files.gone.append(file)
+    def batch(self, number: int) -> NotedFiles | None:
+        """Return the files of a batch; None: it has no note yet."""
+        if number >= self._count:
+            return None
+        files = NotedFiles([], [])
+        for note in self._read(number):
+            file = Path(note["file"])
+            if _identity(file) == note["identity"]:
+                files.paths.append(file)
                 continue
-            file = renamed
-        files.paths.append(file)
-    return files
+            closed = closed_files(self._folder)  # it may have been compressed since
+            renamed = [path for name, path in closed if name == note["identity"]]
+            files.paths.extend(renamed)
+            files.gone.extend([] if renamed else [file])
+        return files
+
+    def _note(self, number: int) -> Path:
+        return self._notes / f"{number:09}"
+
+    def _read(self, number: int) -> list[dict[str, Any]]:
+        notes: list[dict[str, Any]] = json.loads(self._note(number).read_text())
+        return notes
 
 
 def _identity(path: Path) -> str | None:
@@ -96,8 +101,3 @@ def _identity(path: Path) -> str | None:
         return identity(path)
     except (FileNotFoundError, CaptureError):
         return None
-
-
-def _read(note: Path) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads(note.read_text())
-    return values

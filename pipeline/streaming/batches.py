@@ -11,24 +11,18 @@ from __future__ import annotations
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
-from barnabas.pipeline.streaming.compaction import compact
 from barnabas.pipeline.streaming.following import Following
 from barnabas.pipeline.streaming.state import dump, load
 
-STATE: Final = 4
+STATE: Final = 5
 """The version of the state; it is incremented when a class in the state changes."""
 
 _HEAD: Final = b"barnabas state %d\n" % STATE
 """The first line of a state; a line with its checksum follows."""
-
-_KEPT: Final = 2
-"""The number of retained states: Spark may request the latest batch once more."""
 
 
 class Batches:
@@ -48,16 +42,9 @@ class Batches:
         """Return the number of finished batches."""
         return max((number + 1 for number in self._numbers()), default=0)
 
-    def over(self, number: int) -> bool:
-        """Return whether a batch is finished."""
-        return self._state(number).exists()
-
     def before(self, number: int) -> Following:
-        """Return the state before a batch: that of the latest earlier batch."""
-        earlier = [each for each in self._numbers() if each < number]
-        if not earlier:
-            return Following()
-        return self._read(max(earlier))
+        """Return the state before a batch."""
+        return self._read(number - 1) if number else Following()
 
     def begin(self, number: int) -> Path:
         """Return an empty folder to make a batch in."""
@@ -76,10 +63,6 @@ class Batches:
                 shutil.rmtree(target)
             (run / table).rename(target)
 
-    def compact(self, schemas: Mapping[str, pa.Schema], order: Mapping[str, Sequence[str]]) -> None:
-        """Merge small batches if there are many. All batches must be finished."""
-        compact(self.out, self.out / "_runs" / "compaction", schemas, order)
-
     def finish(self, run: Path, number: int, state: Following) -> None:
         """Write the state after a batch, which finishes it."""
         self._states.mkdir(exist_ok=True)
@@ -92,7 +75,7 @@ class Batches:
         state_file.rename(self._state(number))
         shutil.rmtree(run)
         for path in self._states.iterdir():
-            if path.name.isdigit() and int(path.name) <= number - _KEPT:
+            if path.name.isdigit() and int(path.name) < number:
                 path.unlink()
 
     def _read(self, number: int) -> Following:

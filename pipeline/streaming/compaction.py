@@ -10,16 +10,19 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from barnabas.pipeline.tables import partitioned_parquet
-from barnabas.pipeline.tables.partitioned_parquet import FILE, ZSTD
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD, write
+from barnabas.pipeline.tables.schemas import FOLDERS, ORDER
 
+FILE: Final = 128 << 20
+"""Bytes of a batch's files from which on it is not merged."""
 BATCHES: Final = 16
 """The number of small batches from which on they are merged."""
 
@@ -28,14 +31,13 @@ _RENAME_EXCHANGE: Final = 2
 _ROWS: Final = 2000
 
 
-def compact(
-    out: Path, run: Path, schemas: Mapping[str, pa.Schema], order: Mapping[str, Sequence[str]]
-) -> None:
+def compact(out: Path, run: Path, schemas: Mapping[str, pa.Schema]) -> None:
     """Merge the small batches of each table that has many. No other process may write them meanwhile.
 
-    `run` is a working folder on the same file system, whose earlier content is removed. `schemas` has the
-    schemas of the files by table; columns that an old file lacks are null. `order` has the columns by which
-    rows are sorted.
+    Args:
+        out: The folder of the tables.
+        run: A working folder on the same file system, whose earlier content is removed.
+        schemas: The schemas of tables. Columns that an old file lacks are null.
 
     Raises:
         OSError: Also if folders can't be exchanged: then the table is unchanged.
@@ -53,7 +55,7 @@ def compact(
             if each not in small:
                 shutil.copytree(each, new_folder / each.name, copy_function=os.link)
         # it gets the name of the last small batch, which is finished and never made again
-        _merge(small, new_folder / small[-1].name, schema, order.get(table, ()))
+        _merge(table, small, new_folder / small[-1].name, schema)
         exchange(new_folder, out / table)
         shutil.rmtree(run)
 
@@ -79,33 +81,15 @@ def _bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
 
 
-def _merge(small: Sequence[Path], target: Path, schema: pa.Schema, order: Sequence[str]) -> None:
-    files: dict[Path, list[Path]] = {}
-    for folder in small:
-        for path in sorted(folder.rglob("*.parquet")):
-            files.setdefault(path.parent.relative_to(folder), []).append(path)
-    for within, paths in sorted(files.items()):
-        target_folder = target / within
-        written = partitioned_parquet.write(
-            _rows(paths, schema),
-            schema,
-            (),
-            target_folder,
-            f"part-{target.name}-{{}}.parquet",
-            order,
-        )
-        if not written:  # readers need a file with the columns
-            target_folder.mkdir(parents=True)
-            pq.write_table(schema.empty_table(), target_folder / "part-0.parquet", compression=ZSTD)
-
-
-def _rows(paths: Iterable[Path], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for path in paths:
-        with pq.ParquetFile(path) as file:
-            for rows in file.iter_batches(_ROWS):
-                existing = set(rows.schema.names)
-                columns = [
-                    rows[field.name] if field.name in existing else pa.nulls(len(rows), field.type)
-                    for field in schema
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
+def _merge(table: str, small: Sequence[Path], target: Path, schema: pa.Schema) -> None:
+    folders, order = (FOLDERS, ORDER) if table == "exchanges" else ((), ())
+    rows = ds.dataset(
+        [str(path) for folder in small for path in sorted(folder.rglob("*.parquet"))],
+        schema,
+        format="parquet",
+        partitioning=ds.partitioning(pa.schema(map(schema.field, folders)), flavor="hive"),
+        partition_base_dir=str(small[0].parent),
+    ).to_batches(batch_size=_ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False)
+    if not write(rows, schema, folders, target, order):  # readers need a file with the columns
+        target.mkdir()
+        pq.write_table(schema.empty_table(), target / "part-0.parquet", compression=ZSTD)

@@ -1,8 +1,8 @@
 """The streaming job: the tables of a growing capture, one batch for every few files that were closed.
 
-Spark's file source gives the files that arrived since the last batch (`arrivals.py`), and its checkpoint
-retains them. The driver reads them one after another (`following.py`), and tasks decode the bodies. Rows are
-written exactly once: an interrupted batch is repeated from the state before it.
+A note names the files of a batch (`arrivals.py`). The driver reads them one after another (`following.py`),
+and tasks decode the bodies. Rows are written exactly once: an interrupted batch is repeated from the state
+before it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from barnabas.captures.files import private
 from barnabas.pipeline.rows.bodies import Names
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, RAW, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.streaming.arrivals import Arrivals, arrived
+from barnabas.pipeline.streaming.arrivals import Arrivals, NotedFiles
 from barnabas.pipeline.streaming.batches import Batches
+from barnabas.pipeline.streaming.compaction import compact
 from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
 from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, capture_of, lost_bodies
@@ -35,29 +34,21 @@ from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
 from barnabas.pipeline.tables.quality import QUALITY, ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, TABLES
 from barnabas.pipeline.tables.spark_stages import parallelism
+from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-
-AT_ONCE: Final = 8
-"""The default for the most segments of a batch."""
-
-_EVERY: Final = "2 seconds"
-"""The interval at which the folder is read."""
+    from pyspark.sql import SparkSession
 
 _TABLES: Final[dict[str, tuple[Column, ...]]] = {
     **{table: columns for table, columns in TABLES.items() if table not in ON_REQUEST},
     "exchanges": (*EXCHANGES, *RAW),
 }
 """The columns of each table, as the reader yields rows."""
-_FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
-"""The columns of files from Spark; their content is not read."""
 _ROWS: Final = 2000
 
-Sink = Callable[["SparkSession", Path, int], None]
-"""A function of a session, a folder with the tables of a batch, and its number. It is called before the batch
-is finished, and again if the batch is repeated."""
+Sink = Callable[[Path, int], None]
+"""A function of a folder with the tables of a batch, and its number. It is called before the batch is
+finished, and again if the batch is repeated."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,8 @@ class Job:
     Paths are on this machine.
     """
 
-    spark: SparkSession
+    spark: SparkSession | None
+    """None: everything is done in this process."""
     folder: Path
     """The folder to follow."""
     batches: Batches
@@ -76,64 +68,31 @@ class Job:
     """How bodies are written."""
     sinks: Sequence[Sink] = ()
     """Further destinations of each batch."""
+    go_on: Callable[[], None] | None = None
+    """Called before each row is read: an exception from it interrupts the batch."""
 
-    def start(
-        self,
-        arrivals: Arrivals | None = None,
-        *,
-        at_once: int = AT_ONCE,
-        until_read: bool = False,
-    ) -> StreamingQuery:
-        """Start where the preceding run ended, even if it was killed.
-
-        Args:
-            arrivals: The notes of files; the caller calls its `look` to find files that are closed later.
-            at_once: The most segments of a batch.
-            until_read: Whether the query ends when all present files are read; otherwise it runs until it is
-                stopped.
-
-        Raises:
-            OSError: A folder can't be read or made.
-            ValueError: Another version made the preceding run.
-        """
+    def run(self, arrivals: Arrivals) -> None:
+        """Write the batches of all notes that have none. Raises OSError, ValueError."""
         self.batches.check()
-        out = self.batches.out
-        private.folder(out)
-        arrivals = arrivals or Arrivals(self.folder.resolve(), out)
-        arrivals.look()
-        files = (
-            self.spark.readStream.format("binaryFile")
-            .schema(_FILES)
-            .option("maxFilesPerTrigger", at_once)
-            .option("maxFileAge", "36500d")
-            .load(str(arrivals.notes))
-            .select("path")
-        )
-        writer = files.writeStream.foreachBatch(self.batch)
-        writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
-        if until_read:
-            return writer.trigger(availableNow=True).start()
-        return writer.trigger(processingTime=_EVERY).start()
+        while (files := arrivals.batch(self.batches.count)) is not None:
+            self.batch(files, self.batches.count)
 
-    def batch(self, files: DataFrame, number: int) -> None:
-        """Write a batch from arrived segments."""
+    def batch(self, files: NotedFiles, number: int) -> None:
+        """Write a batch from complete files. Raises OSError."""
         batches, folder = self.batches, self.folder.resolve()
-        if batches.over(number):
-            return  # it was interrupted after it was finished
-        paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
         state = batches.before(number)
         run = batches.begin(number)
-        present, gone = arrived(paths, folder)
-        read = _write(run, state.batch(present, partial(closed, folder), gone))
+        rows = state.batch(files.paths, partial(closed, folder), files.gone)
+        read = _write(run, cancellable(rows, self.go_on))
         names = {} if state.reader is None else dict(state.reader.context.topics)
         written = self._write_exchanges(run, names)
         _write_quality(run, read, written)
         for sink in self.sinks:
-            sink(self.spark, run, number)
+            sink(run, number)
         batches.install(run, number, _TABLES)
         batches.finish(run, number, state)
         with contextlib.suppress(OSError):  # without it there are only more files
-            batches.compact(self._filed(), {"exchanges": ORDER})
+            compact(batches.out, run.with_name("compaction"), self._schemas)
 
     def _write_exchanges(self, run: Path, names: Names) -> list[WrittenFile]:
         """Write exchanges with decoded bodies, and return the files."""
@@ -146,7 +105,9 @@ class Job:
         raw = run / "_raw" / "part-0.parquet"
         filed = TaskFile(str(raw), pq.read_metadata(raw).num_row_groups)
         table = Table("exchanges", None, schema, None, decode, FOLDERS, ORDER)
-        shares = parts([filed], -(-filed.groups // parallelism(self.spark)) or 1)
+        shares = parts(
+            [filed], -(-filed.groups // (1 if self.spark is None else parallelism(self.spark))) or 1
+        )
         written = write_tables(self.spark, shares, [table], run)
         lost = lost_bodies(written)
         if lost:
@@ -157,11 +118,11 @@ class Job:
     def _schema(self) -> pa.Schema:
         return self.bodies.schema(arrow(EXCHANGES))
 
-    def _filed(self) -> dict[str, pa.Schema]:
-        """Return the schemas of each table's files, without columns in folders' names."""
-        whole = self._schema
-        inner = pa.schema([field for field in whole if field.name not in FOLDERS], whole.metadata)
-        return {**{table: arrow(columns) for table, columns in _TABLES.items()}, "exchanges": inner}
+    @property
+    def _schemas(self) -> dict[str, pa.Schema]:
+        """Return the schema of each table."""
+        sides = {table: arrow(columns) for table, columns in _TABLES.items()}
+        return {**sides, "exchanges": self._schema}
 
 
 def _write(run: Path, all_rows: Iterable[TableRow]) -> dict[str, ReadTotals]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
-from barnabas.pipeline.tables.parquet import Batches, file_rows
+from barnabas.pipeline.tables.parquet import Batches, file_rows, remove_others
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD
 
 if TYPE_CHECKING:
@@ -56,10 +56,8 @@ def write_by_tasks(
     part = _empty(folder)
     filed = file_rows(source, read, schema, part, ZSTD)
     # remove files of failed attempts, and all but one of the files without rows
-    used_paths = {file.path for file in filed if file.groups} or {file.path for file in filed[:1]}
-    for path in part.iterdir():
-        if str(path) not in used_paths:
-            path.unlink()
+    used = [file for file in filed if file.groups] or filed[:1]
+    remove_others(part, [Path(file.path) for file in used])
     if not filed:  # Spark ran no task since there are no rows
         pq.write_table(schema.empty_table(), part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)

@@ -1,7 +1,7 @@
 """Parquet files that tasks write themselves, so that Arrow data need not become rows of the JVM.
 
-A task writes files with unique names, and returns these names as its result. Only returned files are
-installed: files of failed or repeated attempts are removed with the run's folder.
+A task writes files with unique names into the folder of its run, and returns these names as its result. Files
+that no task has returned are of failed or repeated attempts, and are removed before the run is installed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
 
 from barnabas.pipeline.tables import partitioned_parquet
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
@@ -49,23 +50,19 @@ class Part(NamedTuple):
 
     def batches(self, kind: str | None, columns: list[str] | None = None) -> Batches:
         """Yield the rows of a kind, or all rows, with these columns (None: all)."""
-        read = None if columns is None else ["kind", *columns]
+        rows = None if kind is None else ds.field("kind") == kind
         for path, begin, end in self.groups:
-            with pq.ParquetFile(path) as file:
-                for group in range(begin, end):
-                    least, most = ("", "") if kind is None else _kinds(file, group)
-                    if kind is None or least == kind == most:
-                        yield from file.read_row_group(group, columns=read).to_batches()
-                    elif least <= kind <= most:
-                        row_group = file.read_row_group(group, columns=read)
-                        yield from row_group.filter(ds.field("kind") == kind).to_batches()
-
-
-def _kinds(file: pq.ParquetFile, group: int) -> tuple[str, str]:
-    """Return the least and the greatest kind in a row group."""
-    column = file.schema_arrow.get_field_index("kind")
-    statistics = file.metadata.row_group(group).column(column).statistics
-    return statistics.min, statistics.max
+            fragment = ds.ParquetFileFormat().make_fragment(
+                path, LocalFileSystem(), row_groups=range(begin, end)
+            )
+            # row groups of other kinds are not read, by their statistics
+            batches = fragment.to_batches(
+                columns=None if columns is None else ["kind", *columns],
+                filter=rows,
+                batch_readahead=0,
+                use_threads=False,
+            )
+            yield from filter(len, batches)
 
 
 class Table(NamedTuple):
@@ -168,33 +165,32 @@ def write_tables(
 
     Without Spark they are made in this process.
     """
-    attempts = run / "_attempts"
-    attempts_path, chosen = str(attempts), tuple(tables)
+    target, chosen = str(run), tuple(tables)
 
     def write(batches: Batches) -> Batches:
-        for numbers in batches:
-            for number in numbers["id"].to_pylist():
-                attempt = Path(attempts_path) / uuid.uuid4().hex
-                files = [file for table in chosen for file in _write(of[number], table, attempt)]
-                paths = [str(file.path.relative_to(attempt)) for file in files]
-                nulls = pa.array([file.nulls for file in files], pa.int64())
-                names = pa.array([attempt.name] * len(files), pa.string())
-                columns = [names, pa.array(paths, pa.string()), nulls]
-                yield pa.RecordBatch.from_arrays(columns, ["attempt", "path", "nulls"])
+        for number in numbers(batches):
+            for table in chosen:
+                rows = table.make(of[number].batches(table.kind, table.reads))
+                folder = Path(target, table.name)
+                files = partitioned_parquet.write(
+                    rows, table.schema, table.folders, folder, table.order
+                )
+                paths = pa.array([str(file.path) for file in files], pa.string())
+                nulls = pa.array([file.nulls for file in files], pa.bool_())
+                yield pa.RecordBatch.from_arrays([paths, nulls], ["path", "nulls"])
 
     for table in tables:
         (run / table.name).mkdir()
-    written = []
-    result_columns = "attempt string, path string, nulls bigint"
-    for row in rows_of_tasks(spark, len(of), write, result_columns):
-        target = run / row["path"]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (attempts / row["attempt"] / row["path"]).rename(target)
-        written.append(WrittenFile(target, row["nulls"]))
+    written = [
+        WrittenFile(Path(row["path"]), row["nulls"])
+        for row in rows_of_tasks(spark, len(of), write, "path string, nulls boolean")
+    ]
+    for table in tables:
+        remove_others(run / table.name, [file.path for file in written])
     return written
 
 
-def _write(part: Part, table: Table, attempt: Path) -> list[WrittenFile]:
-    rows = table.make(part.batches(table.kind, table.reads))
-    target, name = attempt / table.name, f"part-{attempt.name}-{{}}.parquet"
-    return partitioned_parquet.write(rows, table.schema, table.folders, target, name, table.order)
+def remove_others(folder: Path, files: Iterable[Path]) -> None:
+    """Remove all Parquet files of a folder but these. Raises OSError."""
+    for path in {*folder.rglob("*.parquet")}.difference(files):
+        path.unlink()

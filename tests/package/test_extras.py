@@ -89,7 +89,6 @@ NEED: Final[dict[str, tuple[str, ...]]] = {
     "schemas": (f"decode {FAULTS} --json --schemas FOLDER",),
     "demo": ("demo --capture FOLDER/demo.pcapng",),
     "delta": (f"analyze {FAULTS} --out FOLDER/out --format delta",),
-    "iceberg": (f"analyze {FAULTS} --out FOLDER/out --format iceberg",),
     "sail": (f"analyze {FAULTS} --out FOLDER/out --engine sail",),
     "spark": (
         f"analyze {FAULTS} --out FOLDER/out",

@@ -2,8 +2,7 @@
 
 A step is what changes the folder of tables: a file that is opened to be written, one that is renamed, two
 folders that change places ... The interpreter tells of each before it is done. No Spark: a batch is the same
-function, and what Spark does around it is to ask for the same batch until it has come to its end. Prints what
-it was killed before, as JSON.
+function. Prints what it was killed before, as JSON.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from barnabas.pipeline.streaming import compaction
+from barnabas.pipeline.streaming.arrivals import NotedFiles
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import Job
 
@@ -39,23 +39,13 @@ each file is a step. A folder that is made is none: before the next step it is t
 WRITING: Final = os.O_WRONLY | os.O_RDWR
 
 
-class _Files:
-    """What Spark gives a batch."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
-
-    def collect(self) -> list[dict[str, str]]:
-        """As rows."""
-        return [{"path": path.as_uri()} for path in self._paths]
-
-
 def work(folder: Path, out: Path, numbers: Sequence[int]) -> None:
     """Do these batches, of two segments each."""
     paths = sorted(folder.iterdir())
-    for number in numbers:
-        files: Any = _Files(paths[number * 2 : number * 2 + 2])
-        Job(cast("Any", None), folder, Batches(out)).batch(files, number)
+    batches = Batches(out)
+    for number in numbers[max(0, batches.count - numbers[0]) :]:  # as `Job.run` goes on
+        files = NotedFiles(paths[number * 2 : number * 2 + 2], [])
+        Job(None, folder, batches).batch(files, number)
 
 
 def in_child(folder: Path, out: Path, numbers: Sequence[int], fatal: int = 0) -> str | None:
@@ -128,7 +118,7 @@ def main(folder: Path, place: Path) -> None:
         in_child(folder, out, range(KILLED, 3))
         assert rows(out) == right, f"lost or doubled: {step}"
         if step is None:
-            break  # the batch came to its end, and was done again: Spark did not know of it
+            break  # the batch came to its end
         steps.append(step.replace(str(out), "OUT"))
     print(json.dumps(steps))
 

@@ -20,6 +20,7 @@ from barnabas.captures.kafka.exchange import body_version
 from barnabas.cli.app import app
 from barnabas.pipeline.rows.columns import BODY_JSON, EXCHANGES
 from barnabas.pipeline.rows.inside import INSIDE
+from barnabas.pipeline.streaming.arrivals import Arrivals
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.tables.decoded_bodies import Bodies
@@ -196,6 +197,7 @@ def test_tables_of_a_folder_that_is_followed(
     """In segments, of which a batch reads two."""
     folder, out = tmp_path / "captures", tmp_path / "out"
     rotated(path, folder, {15, 40, 80})
-    job = Job(spark, folder, Batches(out), Bodies(json=True))
-    job.start(at_once=2, until_read=True).awaitTermination()
+    arrivals = Arrivals(folder, out, at_once=2)
+    arrivals.look()
+    Job(spark, folder, Batches(out), Bodies(json=True)).run(arrivals)
     assert differences(held(out), said(folder, over=True)) == []

@@ -15,6 +15,7 @@ from barnabas.captures.files import private
 from barnabas.cli.analyze.early_findings import tell_findings
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import StepProgress, step_progress
+from barnabas.cli.analyze.prompt_stop import prompt_stop
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
@@ -32,19 +33,13 @@ from barnabas.pipeline.tables.folders import (
     partitions,
 )
 from barnabas.pipeline.tables.limits import exceeded
-from barnabas.stop_signals import delay_stop, interruptible
+from barnabas.stop_signals import delay_stop
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble, os_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
-
-PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "delta": ("deltalake",),
-    "iceberg": ("pyiceberg", "sqlalchemy"),
-}
-"""The packages that a table format needs; an extra of the format's name installs them."""
 
 OURS: Final = frozenset(
     (
@@ -56,23 +51,19 @@ OURS: Final = frozenset(
         "quality",
         *ON_REQUEST,
         "analyses",
-        *PACKAGES,
+        "delta",
         "report.html",
         "report.part",
         "tables.sql",
-        "_arrivals",
+        "_batches",
         "_lock",
         "_runs",
         "_sources",
         "_state",
-        "_checkpoint",
     )
 )
 """The names in a folder of an earlier run, which are written again."""
 
-
-LITTLE: Final = 32 << 20
-"""Bytes of captures below which Spark's code generation costs more than it saves."""
 
 AT_ONCE: Final = 4 << 20
 """Bytes of captures up to which this process makes the tables while Spark starts. Sail runs in this process,
@@ -92,7 +83,10 @@ def analyze(options: AnalyzeOptions) -> int:
         output.note(remark)
     try:
         with (
-            interruptible(),
+            prompt_stop(
+                f"interrupted: {options.folder} is not complete; run the same command to start again",
+                output,
+            ),
             taken(options.folder, "capture"),
             step_progress(output) as progress,
             _analyzed(options, files, progress, output) as outcome,
@@ -100,16 +94,13 @@ def analyze(options: AnalyzeOptions) -> int:
             progress.end()
             return printed(outcome, options, output)  # before Spark ends
     except KeyboardInterrupt:
-        output.note(
-            f"interrupted: {options.folder} is not complete; run the same command to start again"
-        )
         return INTERRUPTED
 
 
 def check(options: AnalyzeOptions) -> Master:
     """Return the Spark master. Raises Trouble for an invalid master, and for a format that is unavailable."""
     if options.table_format is not None:
-        installed(options.table_format)
+        check_delta()
     out = str(options.folder.resolve())
     if options.table_format == "delta" and unquote(out) != out:
         # delta-rs unquotes the path once too often, and only in some places: quoting does not help
@@ -120,15 +111,13 @@ def check(options: AnalyzeOptions) -> Master:
         raise Trouble(f"--master: {problem}") from None
 
 
-def installed(table_format: str) -> None:
-    """Raise Trouble if a package for a table format is missing."""
-    for package in PACKAGES[table_format]:
-        if importlib.util.find_spec(package) is None:
-            raise Trouble(
-                f"--format {table_format} needs the package {package}: "
-                f"install barnabas with the extra '{table_format}'",
-                COULD_NOT_RUN,
-            )
+def check_delta() -> None:
+    """Raise Trouble if the package for Delta tables is missing."""
+    if importlib.util.find_spec("deltalake") is None:
+        raise Trouble(
+            "--format delta needs the package deltalake: install barnabas with the extra 'delta'",
+            COULD_NOT_RUN,
+        )
 
 
 def check_captures(options: AnalyzeOptions, files: Iterable[Path]) -> None:
@@ -245,8 +234,7 @@ def session_of(
         Trouble: Spark is unavailable or fails, or the disk is full, now or within `with`.
     """
     with delay_stop():
-        from barnabas.pipeline.spark.class_archive import KEEPS
-        from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
+        from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
 
     engine = options.chosen_engine
     progress.step(0, 1, f"starting {engine.capitalize()}")
@@ -258,8 +246,7 @@ def session_of(
         check_space()
         ours: Mapping[str, str] = {}
         if parse_master(options.master).kind == "embedded":  # clusters have settings of their own
-            size = LITTLE if files is None else size_of(files)
-            ours = {**QUICK, **KEEPS} if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
+            ours = LIGHT if files is None or size_of(files) < LIGHT_UP_TO else {}
         with session(options.master, {**ours, **dict(options.conf)}) as spark:
             yield spark
     except UnavailableError as problem:
@@ -296,9 +283,9 @@ def _tables(
     table_options = TableOptions(secrets=secrets, also=options.tables, bodies=bodies)
     written = write(spark, files, out, table_options, progress=step, go_on=go_on)
     if options.table_format is not None:
-        from barnabas.pipeline.tables.table_formats import commit_capture
+        from barnabas.pipeline.tables.delta import commit_capture
 
-        commit_capture(out, options.table_format, written.capture)
+        commit_capture(out, written.capture)
 
 
 def analyses(spark: SparkSession, options: AnalyzeOptions, progress: StepProgress) -> Outcome:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from barnabas.captures.files.capture_folder import listed
-from barnabas.cli.analyze.analyze import check, printed, session_of, taken
+from barnabas.cli.analyze.analyze import (
+    analyses,
+    check,
+    printed,
+    session_of,
+    taken,
+    watching,
+)
 from barnabas.cli.analyze.kafka_topic import kafka_topic, with_connector
 from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import StepProgress, step_progress
 from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.console.output import Output
-from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.tables.folders import checked_path
 from barnabas.stop_signals import interruptible, stop_event
 from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble, os_errors
@@ -24,7 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
-    from barnabas.pipeline.streaming.job import Sink
+    from barnabas.pipeline.streaming.arrivals import Arrivals
+    from barnabas.pipeline.streaming.job import Job, Sink
     from barnabas.pipeline.streaming.kafka_topic import Topic
 
 
@@ -91,83 +101,100 @@ def _work(
     progress: StepProgress,
     output: Output,
 ) -> Outcome:
-    from pyspark.errors import PySparkException
-
-    from barnabas.pipeline.analyze import analyze as analyze_tables
-    from barnabas.pipeline.spark.progress import watched
     from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.batches import Batches
     from barnabas.pipeline.streaming.job import Job
     from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.quality import quality
 
-    folder, out, until_read = options.paths[0], options.folder.resolve(), options.once
+    folder, out = options.paths[0].resolve(), options.folder.resolve()
     batches = Batches(out)
+    if batches.count:
+        as_before(options.table_format, out)
+    try:
+        batches.check()
+    except ValueError as problem:
+        raise Trouble(f"--out {out} was {problem}: choose another folder") from None
     arrivals = Arrivals(
-        folder.resolve(),
+        folder,
         out,
         lambda path: output.note(
             f"{path} has grown since it was read, and the rest is not in the tables: move captures into the "
             "folder when they are complete"
         ),
     )
-    written_batches = batches.count
-    if written_batches:
-        as_before(options.table_format, out)
-    try:
-        # an event: an exception within a call to the JVM would break its connection
-        with stop_event() as interrupted:
-            try:
-                bodies = Bodies(options.json_bodies, options.blob)
-                sinks = [*_sinks(topic, options.table_format, out)]
-                job = Job(spark, folder, batches, bodies, sinks)
-                query = job.start(arrivals, until_read=until_read)
-            except ValueError as problem:
-                raise Trouble(f"--out {out} was {problem}: choose another folder") from None
-            progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
-            ended = False
-            while not (ended or interrupted.is_set()):
-                ended = bool(query.awaitTermination(1))
-                if not until_read:
-                    with os_errors(f"can't follow {folder}", COULD_NOT_RUN):
-                        arrivals.look()
-                if batches.count > written_batches:
-                    written_batches = batches.count
-                    output.note(f"batch {written_batches - 1} written")  # the number in the tables
-            query.stop()
-        if not batches.count:
+    # an event: an exception within a call to the JVM would break its connection
+    with stop_event() as interrupted, watching(spark, options, progress):
+
+        def go_on() -> None:
             if interrupted.is_set():
-                raise KeyboardInterrupt
-            raise Trouble(f"{folder} has no complete capture yet", COULD_NOT_RUN)
-        read = quality(out)
-        if read and not any(row["files"] for row in read):
-            raise Trouble(
-                f"{folder} holds no segments written by a proxy: analyze it without --follow",
-                COULD_NOT_RUN,
-            )
-        with watched(spark, progress.tasks):
-            return analyze_tables(spark, out, progress.step)
-    except PySparkException as problem:
-        raise Trouble(f"Spark failed: {reason(problem, out)}", COULD_NOT_RUN) from problem
+                raise CancelledError
+
+        bodies = Bodies(options.json_bodies, options.blob)
+        sinks = [*_sinks(spark, topic, options.table_format, out)]
+        job = Job(spark, folder, batches, bodies, sinks, go_on)
+        progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
+        _follow(job, arrivals, interrupted, output, until_read=options.once)
+    if not batches.count:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        raise Trouble(f"{folder} has no complete capture yet", COULD_NOT_RUN)
+    read = quality(out)
+    if read and not any(row["files"] for row in read):
+        raise Trouble(
+            f"{folder} holds no segments written by a proxy: analyze it without --follow",
+            COULD_NOT_RUN,
+        )
+    return analyses(spark, options, progress)
+
+
+def _follow(
+    job: Job, arrivals: Arrivals, interrupted: Event, output: Output, *, until_read: bool
+) -> None:
+    """Write batches until an interrupt or, with `until_read`, the last one of the present files.
+
+    Files are noted while a batch is written: they may be overwritten meanwhile.
+    """
+    writing: Future[None] | None = None
+    first = True
+    with ThreadPoolExecutor(1) as writer:
+        while True:
+            if first or not until_read:
+                with os_errors(f"can't follow {job.folder}", COULD_NOT_RUN):
+                    arrivals.look()
+                first = False
+            if writing is not None and writing.done():
+                with suppress(CancelledError):
+                    writing.result()
+                    output.note(f"batch {job.batches.count - 1} written")
+                writing = None
+            if writing is None and not interrupted.is_set():
+                number = job.batches.count
+                files = arrivals.batch(number)
+                writing = None if files is None else writer.submit(job.batch, files, number)
+            if writing is not None:
+                wait([writing], 1)
+            elif until_read or interrupted.wait(1):
+                return
 
 
 def as_before(table_format: str | None, out: Path) -> None:
     """Raise Trouble if earlier batches are in another format, which would miss later batches."""
-    from barnabas.pipeline.tables.table_formats import FORMATS
-
-    before = [kind for kind in FORMATS if (out / kind).is_dir()]
-    if before != [kind for kind in (table_format,) if kind]:
-        earlier_formats = " and ".join(f"--format {kind}" for kind in before) or "no --format"
+    before = "delta" if (out / "delta").is_dir() else None
+    if before != table_format:
+        earlier_format = f"--format {before}" if before else "no --format"
         raise Trouble(
-            f"--out {out} has batches with {earlier_formats}: continue with that, or choose another folder"
+            f"--out {out} has batches with {earlier_format}: continue with that, or choose another folder"
         )
 
 
-def _sinks(topic: Topic | None, kind: str | None, out: Path) -> Iterator[Sink]:
+def _sinks(
+    spark: SparkSession, topic: Topic | None, table_format: str | None, out: Path
+) -> Iterator[Sink]:
     from barnabas.pipeline.streaming.kafka_topic import send
-    from barnabas.pipeline.tables.table_formats import commit_batch
+    from barnabas.pipeline.tables.delta import commit_batch
 
     if topic is not None:
-        yield lambda spark, tables, _: send(spark, tables, topic)
-    if kind is not None:
-        yield lambda _, tables, number: commit_batch(tables, out, kind, number)
+        yield lambda tables, _: send(spark, tables, topic)
+    if table_format is not None:
+        yield lambda tables, number: commit_batch(tables, out, number)

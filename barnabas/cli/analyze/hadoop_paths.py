@@ -18,10 +18,10 @@ from barnabas.cli.analyze.analyze import (
 )
 from barnabas.cli.analyze.options import AnalyzeOptions
 from barnabas.cli.analyze.progress import StepProgress, step_progress
+from barnabas.cli.analyze.prompt_stop import prompt_stop
 from barnabas.cli.captures.files import capture_files, capture_path
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles, scheme_of
-from barnabas.stop_signals import interruptible
 from barnabas.trouble import INTERRUPTED, Trouble
 
 
@@ -31,21 +31,20 @@ def analyze_elsewhere(options: AnalyzeOptions) -> int:
     Returns the exit code. Raises Trouble.
     """
     output, out = Output(), options.out
-    if options.table_format == "iceberg" and scheme_of(out) is not None:
-        raise Trouble(
-            "--format iceberg needs a local folder as --out: its tables name files by path"
-        )
     if check(options).kind == "connect":
         raise Trouble("Spark Connect can't read URLs such as s3a://: use paths")
     try:
         with (
-            interruptible(),
             tempfile.TemporaryDirectory(prefix="barnabas-analyze-") as staging,
+            prompt_stop(
+                f"interrupted: {out} is not written; run the same command to start again",
+                output,
+                [Path(staging)],
+            ),
             step_progress(output) as progress,
         ):
             return _staged(options, Path(staging), progress, output)
     except KeyboardInterrupt:
-        output.note(f"interrupted: {out} is not written; run the same command to start again")
         return INTERRUPTED
 
 

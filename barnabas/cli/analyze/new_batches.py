@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from barnabas.cli.analyze.analyze import (
-    PACKAGES,
     analyses,
     check,
-    installed,
+    check_delta,
     printed,
     session_of,
     taken,
@@ -17,11 +16,11 @@ from barnabas.cli.analyze.analyze import (
 )
 from barnabas.cli.analyze.options import AnalyzeOptions, TableFormat
 from barnabas.cli.analyze.progress import step_progress
+from barnabas.cli.analyze.prompt_stop import prompt_stop
 from barnabas.cli.analyze.summary import next_line
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.tables.folders import partitions
-from barnabas.stop_signals import interruptible
 from barnabas.trouble import COULD_NOT_RUN, FINE, INTERRUPTED, Trouble
 
 
@@ -33,12 +32,12 @@ def analyze_added(options: AnalyzeOptions, first: int) -> int:
     """
     output = Output()
     check(replace(options, form=TableFormat.PARQUET))  # the format is only read
-    folder, kind = _followed(options)
-    installed(kind)
+    folder = _followed(options)
+    check_delta()
     from barnabas.pipeline.tables.added import added, write_added
 
     try:
-        batches = added(folder, kind, first)
+        batches = added(folder, first)
     except ValueError as problem:
         raise Trouble(f"--from-batch {first}: {problem}") from None
     except OSError as problem:
@@ -53,7 +52,10 @@ def analyze_added(options: AnalyzeOptions, first: int) -> int:
         return FINE
     try:
         with (
-            interruptible(),
+            prompt_stop(
+                f"interrupted: {options.folder} is not complete; choose a new folder to start again",
+                output,
+            ),
             taken(options.folder, "capture"),
             step_progress(output) as progress,
         ):
@@ -65,32 +67,24 @@ def analyze_added(options: AnalyzeOptions, first: int) -> int:
             with session_of(options, progress, files) as spark:
                 progress.step(0, 1, "copying what was added")
                 with watching(spark, options, progress):
-                    write_added(spark, folder / kind, batches.files, options.folder.resolve())
+                    write_added(spark, folder, batches.files, options.folder.resolve())
                 outcome = analyses(spark, options, progress)
                 progress.end()
                 return printed(outcome, options, output, batches.next)
     except KeyboardInterrupt:
-        output.note(
-            f"interrupted: {options.folder} is not complete; choose a new folder to start again"
-        )
         return INTERRUPTED
 
 
-def _followed(options: AnalyzeOptions) -> tuple[Path, str]:
-    """Return the folder of tables, and the format of the batches in it."""
+def _followed(options: AnalyzeOptions) -> Path:
+    """Return the folder of tables, which has batches as Delta tables."""
     if len(options.captures) != 1 or options.tls_keys is not None or options.tables:
         raise Trouble(
             "--from-batch takes one folder, written by `analyze --follow --format delta --out FOLDER`; "
             "omit --tables and --tls-keys"
         )
     folder = options.paths[0].resolve()
-    kinds = [options.table_format] if options.table_format else list(PACKAGES)
-    there = [kind for kind in kinds if (folder / kind / "exchanges").is_dir()]
-    if "batch" not in partitions(folder) or not there:
+    if "batch" not in partitions(folder) or not (folder / "delta" / "exchanges").is_dir():
         raise Trouble(
-            f"--from-batch: {folder} has no Delta or Iceberg tables: write them by --follow with "
-            f"--format {kinds[0]}"
+            f"--from-batch: {folder} has no Delta tables: write them by --follow with --format delta"
         )
-    if len(there) > 1:
-        raise Trouble(f"{folder} has batches as {' and '.join(there)}: choose one by --format")
-    return folder, there[0]
+    return folder

@@ -27,7 +27,6 @@ class TableFormat(StrEnum):
 
     PARQUET = "parquet"
     DELTA = "delta"
-    ICEBERG = "iceberg"
 
 
 class EngineChoice(StrEnum):
@@ -162,8 +161,7 @@ class AnalyzeOptions:
         TableFormat,
         typer.Option(
             "--format",
-            help="Also write the tables as Delta or Iceberg tables to DIR/delta or DIR/iceberg, "
-            "with bodies as body_json.",
+            help="Also write the tables as Delta tables to DIR/delta, with bodies as body_json.",
         ),
     ] = TableFormat.PARQUET
     limits: Annotated[

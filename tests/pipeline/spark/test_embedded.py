@@ -1,4 +1,4 @@
-"""An embedded session: where it listens, from what its workers are forked, how far it is."""
+"""An embedded session: where it listens, how far it is."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ from barnabas.pipeline.spark.progress import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def places(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyspark
-
-    for _ in batches:
-        yield pa.RecordBatch.from_pydict({"place": [pyspark.__file__]})
-
-
-def test_workers_import_pyspark_as_it_is_installed_not_of_an_archive(spark: SparkSession) -> None:
-    import pyspark
-
-    found = spark.range(1).coalesce(1).mapInArrow(places, "place string").collect()
-    assert [row["place"] for row in found] == [pyspark.__file__]
 
 
 def test_an_embedded_session_is_on_loopback_and_in_utc(spark: SparkSession) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from barnabas.pipeline.streaming.arrivals import Arrivals, arrived
+from barnabas.pipeline.streaming.arrivals import Arrivals
 from tests.captures.split import pieces, split
 from tests.places import SAMPLES
 
@@ -13,47 +13,49 @@ SOURCE = SAMPLES / "wrong.pcap"
 
 
 def notes(out: Path) -> list[Path]:
-    return sorted((out / "_arrivals").glob("[!.]*"))
+    return sorted((out / "_batches").glob("[!.]*"))
 
 
 def test_a_ring_of_files_is_read_once_and_whole(tmp_path: Path) -> None:
-    """Spark takes each name once: the notes' names are new."""
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     read = []
     for number, piece in enumerate(pieces(SOURCE, 10)):
         (folder / f"ring.pcap{number % 3}").write_bytes(piece)
-        before = notes(out) if number else []
-        Arrivals(folder, out).look()  # as if it was started again
-        new = [path for path in notes(out) if path not in before]
-        there, gone = arrived(new, folder)
-        assert not gone
-        read += [path.read_bytes() for path in there]
+        count = len(notes(out))
+        arrivals = Arrivals(folder, out)  # as if it was started again
+        arrivals.look()
+        for batch in range(count, len(notes(out))):
+            files = arrivals.batch(batch)
+            assert files is not None
+            assert not files.gone
+            read += [path.read_bytes() for path in files.paths]
     assert read == list(pieces(SOURCE, 10))
 
 
 def test_one_look_notes_all_in_the_order_of_their_times(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     files = split(SOURCE, folder, 10)
-    arrivals = Arrivals(folder, out)
+    arrivals = Arrivals(folder, out, at_once=3)
     arrivals.look()
     arrivals.look()
-    assert arrived(reversed(notes(out)), folder).paths == files
-    times = [path.stat().st_mtime for path in notes(out)]
-    assert times == [*range(1, len(files) + 1)], "by which Spark takes them"
+    batches = [arrivals.batch(number) for number in range(len(notes(out)))]
+    assert [path for batch in batches if batch for path in batch.paths] == files
+    assert [len(batch.paths) for batch in batches if batch][:-1] == [3] * (len(batches) - 1)
+    assert arrivals.batch(len(batches)) is None
+    assert Arrivals(folder, out).batch(1) == batches[1], "a batch that is repeated has its files"
 
 
 def test_what_was_compressed_since_is_found_and_what_was_overwritten_is_not(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     one, other = split(SOURCE, folder, 100)[:2]
-    arrivals = Arrivals(folder, out)
+    arrivals = Arrivals(folder, out, at_once=2)
     arrivals.look()
     packed = one.with_name("seg.pcap.gz")
     packed.write_bytes(gzip.compress(one.read_bytes()))
     one.unlink()
     other.write_bytes(b"")
-    there, gone = arrived(notes(out)[:2], folder)
-    assert (there, gone) == ([packed], [other])
+    assert arrivals.batch(0) == ([packed], [other])
     count = len(notes(out))
     arrivals.look()
     assert len(notes(out)) == count

@@ -13,54 +13,66 @@ from barnabas.pipeline.rows.columns import Column, arrow
 from barnabas.pipeline.streaming import compaction
 from barnabas.pipeline.streaming.compaction import BATCHES, batches, compact, exchange
 
-SCHEMA = arrow((Column("api", "string", ""), Column("n", "bigint", "")))
+SCHEMA = arrow(
+    (
+        Column("capture", "string", ""),
+        Column("day", "date", ""),
+        Column("api", "string", ""),
+        Column("ts_ns", "bigint", ""),
+    )
+)
+FOLDERS = ("capture", "day")
 NEWER = SCHEMA.append(pa.field("later", pa.string()))
 TABLE = "exchanges"
-ORDER = {TABLE: ("api", "n")}
+
+
+def filed(schema: pa.Schema) -> pa.Schema:
+    """Those of the files: the folders' names have the others."""
+    return pa.schema([field for field in schema if field.name not in FOLDERS])
 
 
 def made(out: Path, numbers: range, schema: pa.Schema = SCHEMA) -> None:
     """A batch for each number, with two rows in each of two folders."""
     for number in numbers:
         for day in (1, 2):
-            place = out / TABLE / f"batch={number}" / f"day=2026-01-0{day}"
+            place = out / TABLE / f"batch={number}" / "capture=a b" / f"day=2026-01-0{day}"
             place.mkdir(parents=True)
-            rows = [{"api": api, "n": 10 * number + day} for api in ("b", "a")]
-            pq.write_table(pa.Table.from_pylist(rows, schema), place / "part-0.parquet")
+            rows = [{"api": api, "ts_ns": 10 * number + day} for api in ("b", "a")]
+            pq.write_table(pa.Table.from_pylist(rows, filed(schema)), place / "part-0.parquet")
 
 
 def rows(out: Path) -> list[tuple[str, int]]:
     """What a reader finds."""
     paths = sorted((out / TABLE).rglob("*.parquet"))
     found = [row for path in paths for row in pq.ParquetFile(path).read().to_pylist()]
-    return sorted((row["api"], row["n"]) for row in found)
+    return sorted((row["api"], row["ts_ns"]) for row in found)
 
 
 def test_many_small_batches_become_one_that_is_sorted(tmp_path: Path) -> None:
     made(tmp_path, range(BATCHES - 1))
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     assert len(batches(tmp_path / TABLE)) == BATCHES - 1, "few stay as they are"
     made(tmp_path, range(BATCHES - 1, BATCHES))
     before = rows(tmp_path)
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     files = sorted((tmp_path / TABLE).rglob("*.parquet"))
     assert [path.parent.name for path in files] == ["day=2026-01-01", "day=2026-01-02"]
     assert [path.name for path in batches(tmp_path / TABLE)] == [f"batch={BATCHES - 1}"]
     assert rows(tmp_path) == before
     for path in files:
-        found = [(str(row["api"]), row["n"]) for row in pq.ParquetFile(path).read().to_pylist()]
+        found = [(str(row["api"]), row["ts_ns"]) for row in pq.ParquetFile(path).read().to_pylist()]
         assert found == sorted(found)
     assert not (tmp_path / "run").exists()
 
 
 def test_large_batches_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path, range(BATCHES + 1))
-    (large,) = batches(tmp_path / TABLE)[3].glob("day=2026-01-01/*")
-    more = pa.Table.from_pylist([{"api": "c" * 20_000, "n": 7}], SCHEMA)
+    (large,) = batches(tmp_path / TABLE)[3].glob("*/day=2026-01-01/*")
+    more = pa.Table.from_pylist([{"api": "c" * 20_000, "ts_ns": 7}], filed(SCHEMA))
     pq.write_table(more, large, compression="none")
     before = rows(tmp_path)
     monkeypatch.setattr(compaction, "FILE", large.stat().st_size)
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     assert [path.name for path in batches(tmp_path / TABLE)] == ["batch=3", f"batch={BATCHES}"]
     assert rows(tmp_path) == before
 
@@ -68,7 +80,7 @@ def test_large_batches_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_older_files_lack_is_null(tmp_path: Path) -> None:
     made(tmp_path, range(BATCHES))
     made(tmp_path, range(BATCHES, BATCHES + 1), NEWER)
-    compact(tmp_path, tmp_path / "run", {TABLE: NEWER}, ORDER)
+    compact(tmp_path, tmp_path / "run", {TABLE: NEWER})
     found = ds.dataset(tmp_path / TABLE, partitioning="hive").to_table()
     assert found["later"].null_count == len(found) == 4 * (BATCHES + 1)
 
@@ -77,8 +89,8 @@ def test_a_table_without_rows_keeps_a_file(tmp_path: Path) -> None:
     for number in range(BATCHES):
         place = tmp_path / TABLE / f"batch={number}"
         place.mkdir(parents=True)
-        pq.write_table(SCHEMA.empty_table(), place / "part-0.parquet")
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+        pq.write_table(filed(SCHEMA).empty_table(), place / "part-0.parquet")
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     (path,) = (tmp_path / TABLE).rglob("*.parquet")
     assert pq.read_schema(path).names == SCHEMA.names
 
@@ -98,11 +110,11 @@ def test_one_that_is_cut_short_changes_nothing_and_the_next_is_whole(
     before = rows(tmp_path)
     monkeypatch.setattr(compaction, place, die)
     with pytest.raises(KeyboardInterrupt):
-        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     assert rows(tmp_path) == before
     assert len(batches(tmp_path / TABLE)) == BATCHES
     monkeypatch.setattr(compaction, place, right)
-    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     assert rows(tmp_path) == before
 
 
@@ -119,7 +131,7 @@ def test_where_folders_cannot_change_places_nothing_is_made(
     monkeypatch.setattr(compaction, "exchange", none)
     monkeypatch.setattr(compaction, "_merge", fail)
     with pytest.raises(OSError, match="can't exchange"):
-        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA})
     assert len(batches(tmp_path / TABLE)) == BATCHES
 
 

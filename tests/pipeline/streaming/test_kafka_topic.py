@@ -15,10 +15,10 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from deltalake import DeltaTable
-from pyspark.errors import PySparkException
 
 from barnabas.peers.apache import ApacheCluster
 from barnabas.pipeline.streaming import kafka_topic
+from barnabas.pipeline.streaming.arrivals import Arrivals
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import Job
 from barnabas.pipeline.streaming.kafka_topic import ENDLESS, records
@@ -57,8 +57,10 @@ def test_a_topic_has_the_rows_of_the_table_also_of_a_batch_that_could_not_be_sen
     def fail(*_: object) -> None:
         raise OSError("nobody is there")
 
-    with pytest.raises(PySparkException, match="nobody is there"):
-        Job(spark, folder, Batches(out), sinks=[fail]).start(until_read=True).awaitTermination()
+    arrivals = Arrivals(folder, out)
+    arrivals.look()
+    with pytest.raises(OSError, match="nobody is there"):
+        Job(spark, folder, Batches(out), sinks=[fail]).run(arrivals)
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
     admin.create_topics([NewTopic(TOPIC, 3)])[TOPIC].result(30)
     done = analyzed(folder, out, kafka.bootstrap)
@@ -121,8 +123,9 @@ def everything(servers: str) -> Iterator[Sent]:
 def test_a_value_that_brokers_refuse_is_cut_and_says_so(
     spark: SparkSession, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = Job(spark, folder, Batches(tmp_path))
-    job.start(at_once=6, until_read=True).awaitTermination()
+    arrivals = Arrivals(folder, tmp_path)
+    arrivals.look()
+    Job(spark, folder, Batches(tmp_path)).run(arrivals)
     table = read(spark, tmp_path, "exchanges")
     whole = [json.loads(row["value"]) for row in records(table).collect()]
     sizes = sorted(len(json.dumps(one, separators=(",", ":"))) for one in whole)

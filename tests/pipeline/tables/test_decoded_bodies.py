@@ -35,7 +35,7 @@ def test_a_body_that_is_too_large_is_an_error(
          "capture": "a b"},
     ]  # fmt: skip
     batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
-    written = write([batch], SCHEMA, folders, tmp_path, "part.parquet")
+    written = write([batch], SCHEMA, folders, tmp_path)
     lost = {"capture": "a b", "connection": 2, "bytes": 13, "ts_ns": 6, "packet": 8}
     assert lost_bodies(written, named) == [{**lost, "kind": "too large", "reason": REASON}]
 

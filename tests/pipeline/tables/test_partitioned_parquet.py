@@ -30,9 +30,9 @@ def batch(numbers: range) -> pa.RecordBatch:
 
 def test_each_row_is_in_the_folder_of_its_values(tmp_path: Path) -> None:
     batches = [batch(range(at, at + 10)) for at in range(0, 30, 10)]
-    written = write(batches, SCHEMA, ("day", "api"), tmp_path, "part.parquet")
-    assert sorted(str(one.path.relative_to(tmp_path)) for one in written) == [
-        f"day=2026-01-0{day}/api={api}/part.parquet"
+    written = write(batches, SCHEMA, ("day", "api"), tmp_path)
+    assert sorted(str(one.path.parent.relative_to(tmp_path)) for one in written) == [
+        f"day=2026-01-0{day}/api={api}"
         for day in (1, 2)
         for api in ("__HIVE_DEFAULT_PARTITION__", "a%2Fb")
     ]
@@ -52,44 +52,39 @@ def test_row_groups_end_by_rows_and_by_bytes(
 ) -> None:
     monkeypatch.setattr(partitioned_parquet, "ROWS", 25)
     batches = [batch(range(10))] * 7
-    (one,) = write(batches, SCHEMA, (), tmp_path, "rows.parquet")
+    (one,) = write(batches, SCHEMA, (), tmp_path)
     assert groups(one.path) == [25, 25, 20]
     monkeypatch.setattr(partitioned_parquet, "ROWS", 1000)
     monkeypatch.setattr(partitioned_parquet, "BYTES", 2 * batches[0].nbytes)
-    (one,) = write(batches, SCHEMA, (), tmp_path, "bytes.parquet")
+    (one,) = write(batches, SCHEMA, (), tmp_path)
     assert len(groups(one.path)) == 4
     assert sum(groups(one.path)) == 70
 
 
-def test_what_all_folders_keep_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept is sorted, and written when it is too much."""
-    monkeypatch.setattr(partitioned_parquet, "KEPT", 1)
-    batches = [batch(range(11, -1, -1))] * 3
-    written = write(batches, SCHEMA, ("day",), tmp_path, "part.parquet", order=("n",))
-    assert {pq.read_metadata(one.path).num_row_groups for one in written} == {3}
-    assert pq.read_table(written[1].path)["n"].to_pylist() == [*range(0, 12, 2)] * 3
-
-
-def test_a_file_that_is_large_is_followed_by_another(
+def test_rows_in_memory_are_bounded_and_each_file_is_sorted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitioned_parquet, "ROWS", 5)
-    monkeypatch.setattr(partitioned_parquet, "FILE", 1)
-    batches = [batch(range(at, at + 10)) for at in (10, 0)]
-    written = write(batches, SCHEMA, (), tmp_path, "{}.parquet", order=("n",))
-    assert [one.path.name for one in written] == [f"{number}.parquet" for number in range(4)]
-    numbers = [n for one in written for n in pq.read_table(one.path)["n"].to_pylist()]
-    assert numbers == list(range(20))
-    assert {pq.read_metadata(one.path).row_group(0).column(0).compression for one in written} == {
-        "ZSTD"
-    }
+    monkeypatch.setattr(partitioned_parquet, "GATHERED", 1)
+    batches = [batch(range(11, -1, -1))] * 3
+    written = write(batches, SCHEMA, ("day",), tmp_path, order=("n",))
+    assert len({one.path for one in written}) == 6
+    for one in written:
+        begin = 0 if "day=2026-01-01" in str(one.path) else 1
+        assert pq.ParquetFile(one.path).read()["n"].to_pylist() == [*range(begin, 12, 2)]
+        (column, *_) = (pq.read_metadata(one.path).row_group(0).column(at) for at in range(2))
+        assert column.compression == "ZSTD"
 
 
-@pytest.mark.parametrize("large", [0, 1 << 30], ids=["stay", "are moved"])
+def test_there_may_be_any_number_of_folders(tmp_path: Path) -> None:
+    days = [date.fromordinal(730_000 + n) for n in range(2000)]
+    rows = [{"day": day, "api": "a", "n": n} for n, day in enumerate(days)]
+    table = pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+    assert len(write([table], SCHEMA, ("day",), tmp_path)) == len(days)
+
+
 def test_bodies_are_with_their_rows_when_those_are_sorted(
-    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitioned_parquet, "LARGE", large)
     monkeypatch.setattr(partitioned_parquet, "ROWS", 5)
     schema = pa.schema([("n", pa.int64()), ("body", BODY), ("of", pa.int64())])
     # runs within a batch and across two, single rows, and one without a body
@@ -107,12 +102,12 @@ def test_bodies_are_with_their_rows_when_those_are_sorted(
         )
         for some in numbers
     ]
-    (one,) = write(batches, schema, (), tmp_path, "rows.parquet", order=("n",))
+    (one,) = write(batches, schema, (), tmp_path, order=("n",))
     result = pq.read_table(one.path).to_pylist()
     assert [row["n"] for row in result] == [row["of"] for row in result] == [*range(14)]
     bodies = [row["body"] and row["body"]["value"] for row in result]
     assert bodies == [None if n == 8 else b"%d" % n for n in range(14)]
-    assert one.nulls == 1
+    assert one.nulls
 
 
 def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) -> None:
@@ -120,7 +115,7 @@ def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) 
     value = Body(b"\x0c\x05", b"\1\0\0")
     nothing = dict.fromkeys(schema.names) | {"body": value._asdict()}
     rows = pa.RecordBatch.from_pylist([nothing], schema=schema)
-    write([rows], schema, (), tmp_path, "part.parquet")
+    write([rows], schema, (), tmp_path)
     result = spark.read.parquet(str(tmp_path))
     assert dict(result.dtypes) == dict(
         spark.createDataFrame([], ddl(EXCHANGES) + ", `body` variant").dtypes

@@ -25,7 +25,6 @@ from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import sail, session
-from barnabas.pipeline.spark.class_archive import KEEPS
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.specs.jsonform import BLOBS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -39,7 +38,7 @@ def _no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr(session, "tempfile", fail)
+    monkeypatch.setattr(session, "working_folder", fail)
 
 
 def asked(capture: Path, out: Path, **options: Any) -> AnalyzeOptions:
@@ -200,7 +199,7 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
     expected = asked(CAPTURE, tmp_path, master=master, conf=[("spark.a", "b")])
     with step_progress(Output()) as progress, session_of(expected, progress, [CAPTURE]):
         pass
-    ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
+    ours = session.LIGHT if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]
 
 

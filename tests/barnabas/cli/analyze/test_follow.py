@@ -44,7 +44,6 @@ def test_a_folder_of_which_nothing_could_be_read_is_an_error(
     [
         ((), "delta", "no --format"),
         (("delta",), None, "--format delta"),
-        (("iceberg",), "delta", "--format iceberg"),
     ],
 )
 def test_batches_go_on_in_the_format_of_those_before(

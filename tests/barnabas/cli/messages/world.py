@@ -103,7 +103,6 @@ FOLDERS: Final = (
     "tables/exchanges/capture=1",
     "old/exchanges/capture=a/day=2026-01-01/api=Fetch",
     "old-batches/exchanges/batch=0/capture=a/day=2026-01-01/api=Fetch",
-    *("both/exchanges/batch=0", "both/delta/exchanges", "both/iceberg/exchanges"),
     *("lost/exchanges/batch=0", "lost/delta/exchanges"),
 )
 
