@@ -130,7 +130,9 @@ def trial(
     if capture.reader.truncated:
         raise OSError(f"{folder / CAPTURE} is cut off: is the disk full?")
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
-    asked = tuple(sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS}))
+    requested = tuple(
+        sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
+    )
     return Trial(
         seed=0 if scenario is None else scenario.seed,
         raised=ended.raised,
@@ -143,9 +145,9 @@ def trial(
         rules=tuple((rule.name, rule.fired) for rule in proxy.rules.rules),
         fault_ms=_span(hit, proxy.exchanges),
         busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
-        asked=asked,
+        asked=requested,
         settings=settings_of(proxy.exchanges),
-        unfinished=omitted or unrequested(workload, {api for api, _ in asked}),
+        unfinished=omitted or unrequested(workload, {api for api, _ in requested}),
         failed=failures(reported),
         drawn=setup.traffic(workload),
     )

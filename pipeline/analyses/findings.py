@@ -189,7 +189,7 @@ def _finding_batches(
     capture: str, checks: Sequence[Check], rows: Iterable[dict[str, Any]]
 ) -> Iterator[pa.RecordBatch]:
     schema = arrow(COLUMNS)
-    row_of_each = (_row(capture, *found) for found in _run(checks, rows))
+    row_of_each = (_row(capture, *result) for result in _run(checks, rows))
     while batch_rows := list(islice(row_of_each, AT_ONCE)):
         yield pa.RecordBatch.from_pylist(batch_rows, schema=schema)
 

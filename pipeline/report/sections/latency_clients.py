@@ -65,8 +65,8 @@ def draw(results: Results) -> Content:
     table = _table(
         [_row(series_key, by_series[series_key], rises.get(series_key)) for series_key in ranked]
     )
-    said = [*outliers[:SAID], *statements[:SAID]]
-    return Content(said, [_plot(ranked, by_series, rises)], [table], remarks)
+    first = [*outliers[:SAID], *statements[:SAID]]
+    return Content(first, [_plot(ranked, by_series, rises)], [table], remarks)
 
 
 def _outlier_text(row: Row) -> str:
