@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.pipeline.reading.facts import Facts
 from barnabas.pipeline.rows.columns import Column
 from barnabas.plural import plural
+
+SKIPPED: Final = "unreadable"
+"""The kind of an error row about a file that was left out, since it is no capture."""
 
 
 class Shortfall(NamedTuple):
@@ -78,6 +82,14 @@ def error_row(details: Mapping[str, Any], connection: int | None, capture: str) 
 def fault_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
     """Return rows of ERRORS for what could not be read."""
     return [error_row(fault, None, capture) for fault in facts.faults]
+
+
+def skipped_rows(skipped: Mapping[Path, str], capture: str) -> list[dict[str, Any]]:
+    """Return rows of ERRORS for files that were left out. skipped: the reason by file."""
+    return [
+        error_row({"kind": SKIPPED, "file": str(path), "reason": reason}, None, capture)
+        for path, reason in skipped.items()
+    ]
 
 
 def connection_row(details: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ Exchanges are in folders by capture and day, sorted by api and time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.outcomes import ALL
 from barnabas.pipeline.reading.paths import sorted_paths
 from barnabas.pipeline.reading.share_outcomes import CaptureSettings
-from barnabas.pipeline.reading.side_tables import fault_rows, note_rows
+from barnabas.pipeline.reading.side_tables import fault_rows, note_rows, skipped_rows
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables import folders
@@ -72,6 +72,8 @@ class TableOptions:
     """Key logs, in addition to those in the files."""
     bodies: Bodies | None = ELIDED
     """How bodies are written; None: `body` is null, and everything takes far less time and space."""
+    skipped: Mapping[Path, str] = field(default_factory=dict)
+    """Files that were left out, since they are no captures, with the reasons: `errors` has them."""
     also: Collection[str] = ()
     """Tables of `folders.ON_REQUEST`. Earlier tables of this capture that are not requested are removed."""
 
@@ -148,7 +150,11 @@ def write(
             spark, parts(filed, _groups(spark, filed, options)), chosen, run.folder
         )
         lost = [] if options.bodies is None else lost_bodies(files, capture)
-        errors = [*fault_rows(facts, capture), *lost]
+        errors = [
+            *fault_rows(facts, capture),
+            *skipped_rows(options.skipped, capture),
+            *lost,
+        ]
         (run.folder / "exchanges").mkdir(exist_ok=True)
         _add(run.folder, "errors", errors)
         _add(run.folder, "inside", [])

@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -65,6 +66,9 @@ OURS: Final = frozenset(
 """The names in a folder of an earlier run, which are written again."""
 
 
+NOTHING: Final[Mapping[Path, str]] = MappingProxyType({})
+"""No file was left out."""
+
 AT_ONCE: Final = 4 << 20
 """Bytes of captures up to which this process makes the tables while Spark starts. Sail runs in this process,
 so tables of any size are made here."""
@@ -78,7 +82,9 @@ def analyze(options: AnalyzeOptions) -> int:
     output = Output()
     check(options)
     files, others = capture_files(options.paths)
-    check_captures(options, files)
+    files, skipped = check_captures(options, files)
+    for path, cause in skipped.items():
+        output.note(f"left out: {path} is {cause}")
     for remark in no_captures(others):
         output.note(remark)
     try:
@@ -89,7 +95,7 @@ def analyze(options: AnalyzeOptions) -> int:
             ),
             taken(options.folder, "capture"),
             step_progress(output) as progress,
-            _analyzed(options, files, progress, output) as outcome,
+            _analyzed(options, files, skipped, progress, output) as outcome,
         ):
             progress.end()
             return printed(outcome, options, output)  # before Spark ends
@@ -120,14 +126,31 @@ def check_delta() -> None:
         )
 
 
-def check_captures(options: AnalyzeOptions, files: Iterable[Path]) -> None:
-    """Raise Trouble for a file that is no capture, or whose name Spark can't use."""
+def check_captures(
+    options: AnalyzeOptions, files: Sequence[Path]
+) -> tuple[list[Path], dict[Path, str]]:
+    """Return the captures and, with --skip-bad, the reasons why other files can't be read.
+
+    Raises Trouble for a file that is no capture, or whose name Spark can't use.
+    """
+    keys, bad = read_keys(options.tls_keys), dict[Path, str]()
     for path in files:
         try:
             str(path).encode()
+            opened(path, keys=keys)
         except UnicodeEncodeError:
             raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
-    opened(*files, keys=read_keys(options.tls_keys))
+        except Trouble as problem:
+            if len(files) == 1 or not path.is_file():
+                raise
+            if not options.skip_bad:
+                raise Trouble(f"{problem}; --skip-bad leaves it out") from None
+            bad[path] = str(problem).removeprefix(f"{path} is ")
+    good = [path for path in files if path not in bad]
+    if not good:
+        raise Trouble("none of the files is a capture")
+    opened(*good, keys=keys)
+    return good, bad
 
 
 def printed(
@@ -145,7 +168,10 @@ def printed(
         for line in lines(outcome, findings, above, next_batch):
             output.out.print(line)
     severities = {row["severity"] for row in findings}
-    return FINDINGS if above or severities - {"note"} else FINE
+    from barnabas.pipeline.reading.side_tables import SKIPPED
+
+    unreadable = any(row["kind"] == SKIPPED for row in outcome.results["unread"].rows)
+    return FINDINGS if above or unreadable or severities - {"note"} else FINE
 
 
 @contextmanager
@@ -192,7 +218,11 @@ def free(out: Path) -> None:
 
 @contextmanager
 def _analyzed(
-    options: AnalyzeOptions, files: Sequence[Path], progress: StepProgress, output: Output
+    options: AnalyzeOptions,
+    files: Sequence[Path],
+    skipped: Mapping[Path, str],
+    progress: StepProgress,
+    output: Output,
 ) -> Iterator[Outcome]:
     """Analyze captures, and yield the outcome while Spark still runs."""
     engine = options.chosen_engine
@@ -201,7 +231,7 @@ def _analyzed(
     embedded = parse_master(options.master).kind == "embedded"
     if engine == "spark" and (not embedded or size_of(files) > AT_ONCE):
         with session_of(options, progress, files) as spark:
-            yield work(spark, options, files, progress)
+            yield work(spark, options, files, progress, skipped)
         return
     over = Event()
 
@@ -214,7 +244,7 @@ def _analyzed(
             # the checks of barnabas.captures report findings before Spark has started
             arguments = files, options.tls_keys, progress, output, options.checks
             beside.submit(tell_findings, *arguments, go_on)
-            tables = beside.submit(_tables, None, options, files, go_on=go_on)
+            tables = beside.submit(_tables, None, options, files, go_on=go_on, skipped=skipped)
             with session_of(options, progress, files) as spark:
                 tables.result()
                 yield analyses(spark, options, progress)
@@ -271,6 +301,7 @@ def _tables(
     files: Sequence[Path],
     progress: StepProgress | None = None,
     go_on: Callable[[], None] | None = None,
+    skipped: Mapping[Path, str] = NOTHING,
 ) -> None:
     from barnabas.pipeline.tables.decoded_bodies import Bodies
     from barnabas.pipeline.tables.tables import TableOptions, write
@@ -280,7 +311,9 @@ def _tables(
     secrets = [options.tls_keys.read_bytes()] if options.tls_keys else []
     step = None if progress is None else progress.step
     bodies = Bodies(options.json_bodies, options.blob)
-    table_options = TableOptions(secrets=secrets, also=options.tables, bodies=bodies)
+    table_options = TableOptions(
+        secrets=secrets, also=options.tables, bodies=bodies, skipped=skipped
+    )
     written = write(spark, files, out, table_options, progress=step, go_on=go_on)
     if options.table_format is not None:
         from barnabas.pipeline.tables.delta import commit_capture
@@ -297,11 +330,15 @@ def analyses(spark: SparkSession, options: AnalyzeOptions, progress: StepProgres
 
 
 def work(
-    spark: SparkSession, options: AnalyzeOptions, files: Sequence[Path], progress: StepProgress
+    spark: SparkSession,
+    options: AnalyzeOptions,
+    files: Sequence[Path],
+    progress: StepProgress,
+    skipped: Mapping[Path, str] = NOTHING,
 ) -> Outcome:
     """Write the tables of these files, then the analyses and the report of the folder. Raises Trouble."""
     with watching(spark, options, progress):
-        _tables(spark, options, files, progress)
+        _tables(spark, options, files, progress, skipped=skipped)
     return analyses(spark, options, progress)
 
 

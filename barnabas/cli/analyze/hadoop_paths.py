@@ -66,10 +66,9 @@ def _staged(options: AnalyzeOptions, staging: Path, progress: StepProgress, outp
             for path in _here(text, files, staging / f"{number}")
         ]
         local = replace(options, captures=[*map(str, paths)], out=str(local_out))
-        captures = capture_files(paths).captures
-        check_captures(options, captures)
+        captures, skipped = check_captures(options, capture_files(paths).captures)
         with taken(local_out, "capture"):
-            outcome = work(spark, local, captures, progress)
+            outcome = work(spark, local, captures, progress, skipped)
             if there:
                 progress.step(0, 1, f"copying to {out}")
                 (local_out / FILE).write_text(script(local_out, out), "utf-8")

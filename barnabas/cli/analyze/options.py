@@ -188,6 +188,14 @@ class AnalyzeOptions:
             help="Do not count findings of this check; repeatable. The report lists all findings.",
         ),
     ] = field(default_factory=list)
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad",
+            help="Leave out files that are no captures: the table `errors` and the report name them, and the "
+            "exit code is 1.",
+        ),
+    ] = False
     conf: SparkSettings = field(default_factory=list)
     follow: Annotated[
         bool,

@@ -10,7 +10,7 @@ import pytest
 from barnabas.pipeline.rows.columns import VERSION, VERSION_KEY
 from barnabas.pipeline.tables.limits import LIMITED, Limit, exceeded, limit
 from barnabas.pipeline.tables.quality import QUALITY, quality
-from barnabas.pipeline.tables.tables import write
+from barnabas.pipeline.tables.tables import TableOptions, write
 from tests.places import SAMPLES
 
 WHOLE = ("faults.pcapng", "transactions.pcapng")
@@ -100,3 +100,12 @@ def test_files_are_few_and_sorted_by_api_and_time(out: Path) -> None:
         for path in files:
             rows = pq.ParquetFile(path).read(columns=["api", "ts_ns"]).to_pylist()
             assert rows == sorted(rows, key=lambda row: (row["api"], row["ts_ns"]))
+
+
+def test_a_file_that_was_left_out_has_its_reason_in_errors(tmp_path: Path) -> None:
+    options = TableOptions(skipped={Path("b.pcap"): "not a capture"})
+    write(None, [SAMPLES / WHOLE[0]], tmp_path, options)
+    (folder,) = (tmp_path / "errors").iterdir()
+    rows = pq.read_table(folder).to_pylist()
+    left_out = [(row["file"], row["reason"]) for row in rows if row["kind"] == "unreadable"]
+    assert left_out == [("b.pcap", "not a capture")]

@@ -22,6 +22,7 @@ from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
+from barnabas.pipeline.reading.side_tables import SKIPPED
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import sail, session
@@ -60,6 +61,12 @@ def told(tmp_path: Path, wanted: AnalyzeOptions, results: dict[str, Result] | No
     quality = [{"capture": "a", "gaps": 3}]
     outcome = Outcome(seen, nothing | (results or {}), tmp_path / "report.html", quality)
     return printed(outcome, wanted, Output())
+
+
+def test_a_file_that_was_left_out_is_a_finding(tmp_path: Path) -> None:
+    row = {"kind": SKIPPED, "file": "b", "capture": "a", "reason": "not a capture", "count": 1}
+    options = asked(CAPTURE, tmp_path)
+    assert told(tmp_path, options, {"unread": Result([row], 1)}) == FINDINGS
 
 
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
