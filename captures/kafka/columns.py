@@ -29,7 +29,11 @@ class Summary(TypedDict):
         "int",
         "node id of the broker; null if not known yet, and for requests to a controller",
     ]
-    api: Annotated[str, "string", "name of the API, or `key N` if it is unknown"]
+    api: Annotated[
+        str,
+        "string",
+        "name of the API, `key N` if it is unknown, or `unreadable` if the header can't be read",
+    ]
     key: Annotated[
         int,
         "int",

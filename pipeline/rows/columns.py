@@ -129,7 +129,12 @@ EXCHANGES: Final = (
     Column("day", "date", "its day in UTC; the table is partitioned by it"),
     Column("capture", "string", "name of the capture; files that were read as one share it"),
     Column("connection", "bigint", "number of the client's connection within its capture"),
-    Column("ordinal", "bigint", "the request's number among those of its connection, from 0"),
+    Column(
+        "ordinal",
+        "bigint",
+        "the request's number among those of its connection, from 0; below 0: not known, since the capture "
+        "lacks the request, or requests before it",
+    ),
     *_of_log("client_address"),
     Column("server_address", "string", "where the client connected, as ip:port"),
     *_of_log("client_id", "user"),
