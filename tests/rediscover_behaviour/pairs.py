@@ -50,6 +50,12 @@ PAIRS: Final[tuple[Pair, ...]] = (
     # partitions that are kept in a rebalance are never fetched again
     Pair("kafka-python#3131", "kafka-python@3.0.8", "kafka-python@3.0.9",
          "group", "rebalance-during-commit", "stuck"),
+    # a partition whose leader epoch was once unknown is never produced to
+    Pair("librdkafka#4804", "confluent-kafka@2.6.1", "confluent-kafka@2.8.0",
+         "idempotent", "topic-not-known-yet", "stuck"),
+    # a commit that is refused in a rebalance ends the consumer
+    Pair("kafkajs#1474", "kafkajs@2.2.3", "kafkajs@2.2.4",
+         "group", "commits-during-rebalance", "fails"),
 )
 # fmt: on
 """All of them."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
-from barnabas.pipeline.report.marks import marks
+from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
 from barnabas.pipeline.report.wording import clock, duration, name
 from barnabas.plural import plural
@@ -28,14 +30,22 @@ def draw(results: Results) -> Content:
         "start": "from",
         "end": "until",
     }
-    statements = [Statement("odd", _text(row), marks(row)) for row in throttled[:MOST]]
+    by_client: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in throttled:
+        by_client[name(row["client_id"]), row["user"] or "", row["quota"]].append(row)
+    longest = sorted(by_client.values(), key=lambda of: -sum(row["total_ms"] for row in of))
+    statements = [Statement("odd", _text(of), together(of)) for of in longest[:MOST]]
     return Content(statements, tables=[Table(columns, throttled)])
 
 
-def _text(row: Row) -> str:
-    user = f" (user {row['user']})" if row["user"] else ""
+def _text(of: Sequence[Row]) -> str:
+    """Return a sentence about a client and a quota, of all brokers."""
+    first = of[0]
+    user = f" (user {first['user']})" if first["user"] else ""
+    total, count = (sum(row[column] for row in of) for column in ("total_ms", "count"))
     return (
-        f"{name(row['client_id'])}{user} was throttled by its {row['quota']} quota from "
-        f"{clock(row['start'])} to {clock(row['end'])}: {duration(row['total_ms'])} in "
-        f"{plural(row['count'], 'response')}, up to {duration(row['longest_ms'])} in one"
+        f"{name(first['client_id'])}{user} was throttled by its {first['quota']} quota from "
+        f"{clock(min(row['start'] for row in of))} to {clock(max(row['end'] for row in of))}: "
+        f"{duration(total)} in {plural(count, 'response')}, up to "
+        f"{duration(max(row['longest_ms'] for row in of))} in one"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
@@ -55,6 +57,18 @@ QUIET = {
     "joined before the capture": [heartbeat(1), sync(3), leave(5), heartbeat(9)],
     "behind a gap": [*LEFT, heartbeat(9, losses=1)],
 }
+
+
+@pytest.mark.parametrize("again", [heartbeat, sync])
+def test_a_member_that_lost_its_generation_joins_before_all_else(
+    again: Callable[..., Exchange],
+) -> None:
+    life = OUT[ILLEGAL_GENERATION]
+    without = again(9, generation=-1, error=ILLEGAL_GENERATION)
+    (found,) = findings_of("group_states", *life, without)
+    assert found.severity == "error"
+    assert "without a generation" in found.what
+    assert found.group == "g"
 
 
 @pytest.mark.parametrize("exchanges", QUIET.values(), ids=QUIET)
