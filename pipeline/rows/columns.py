@@ -233,7 +233,7 @@ def arrow(columns: tuple[Column, ...]) -> pa.Schema:
     topic: string
     partition: int32
     -- schema metadata --
-    barnabas.tables: '2'
+    barnabas.tables: '3'
     """
     fields = [(column.name, _arrow_type(column.type)) for column in columns]
     return pa.schema(fields, {VERSION_KEY: str(VERSION).encode()})
