@@ -86,8 +86,6 @@ class Conversations:
         else:
             conversation.framings[event.flow, event.direction].lose(event.bytes)
             conversation.lossy = True
-            if event.direction == "response":
-                conversation.missing_ns = event.ts_ns
             self.losses += 1
         return ()
 

@@ -16,7 +16,7 @@ PASSED_OVER: Final = "no response"
 """On a request without a header, after which the next request was answered."""
 
 NOT_CAPTURED: Final = "response not captured"
-"""On a request without a response: bytes of responses are missing after it."""
+"""On a request without a response, although a later request was answered: bytes are missing."""
 
 TOO_MANY: Final = "no response: too many requests in flight"
 """On a request that is dropped while its connection continues, as when only one direction was captured."""

@@ -72,8 +72,6 @@ class Conversation:
         self.earlier = 0
         """Responses to requests in an unavailable segment of the capture."""
         self._earlier = waiting(opened.comment)
-        self.missing_ns = -1
-        """When bytes of responses were found missing the last time."""
         self.lossy = not opened.whole
         """Whether frames are missing: then an unmatched response may answer a missing request."""
         self.pairing = Pairing(limit=1 << 31)
@@ -213,10 +211,7 @@ class Conversation:
             note = f"response not forwarded: {how}"
             yield self._responded(pending, frame, received=frame.ts, note=note)
         waiting = [*self.pairing.unanswered(), *self._answered_by_proxy.values()]
-        missed = [pending for pending in waiting if pending.arrived <= self.missing_ns]
-        yield from self._without_responses(missed, notes.NOT_CAPTURED)
-        others = [pending for pending in waiting if pending.arrived > self.missing_ns]
-        yield from self._without_responses(others, f"no response: {how}")
+        yield from self._without_responses(waiting, f"no response: {how}")
         yield from self._partial("request", then)
 
     def _partial(self, direction: Direction, then: str) -> Iterator[Exchange]:

@@ -97,19 +97,6 @@ def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
     assert conversations.losses == 3
 
 
-def test_a_response_that_was_not_captured_is_none_that_did_not_come() -> None:
-    """As where the requests alone were captured: acknowledgements show that the responses are missing."""
-    result = exchanges(
-        arrived("request", 1, request(5)),
-        Lost(4, "arrived", "response", 2 * MS, 50),
-        arrived("request", 3, request(6)),
-    )
-    assert facts(result) == [
-        ("Metadata", 5, None, None, (), NOT_CAPTURED),
-        ("Metadata", 6, None, None, (), "no response: connection closed"),
-    ]
-
-
 def test_unknown_apis_and_stray_responses_are_counted() -> None:
     (found,), conversations = read(
         arrived("request", 1, struct.pack(">ihhihB", 11, 999, 0, 7, 1, 65)),
