@@ -1,12 +1,16 @@
-"""The order in which the files of a capture are read."""
+"""The files of a capture: their order, and the mark of those that are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from barnabas.captures.comments import meta_of_file
 from barnabas.captures.files.capture_folder import head, in_order, listing, natural, segment_of
+
+SKIPPED: Final = "unreadable"
+"""The kind of an error row about a file that was left out, since it is no capture."""
 
 
 def sorted_paths(paths: Sequence[Path]) -> list[Path]:

@@ -10,11 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.pipeline.reading.facts import Facts
+from barnabas.pipeline.reading.paths import SKIPPED
 from barnabas.pipeline.rows.columns import Column
 from barnabas.plural import plural
-
-SKIPPED: Final = "unreadable"
-"""The kind of an error row about a file that was left out, since it is no capture."""
 
 
 class Shortfall(NamedTuple):

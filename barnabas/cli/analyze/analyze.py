@@ -23,6 +23,7 @@ from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
+from barnabas.pipeline.reading.paths import SKIPPED
 from barnabas.pipeline.spark.errors import UnavailableError, check_space, no_space, reason
 from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
@@ -168,8 +169,6 @@ def printed(
         for line in lines(outcome, findings, above, next_batch):
             output.out.print(line)
     severities = {row["severity"] for row in findings}
-    from barnabas.pipeline.reading.side_tables import SKIPPED
-
     unreadable = any(row["kind"] == SKIPPED for row in outcome.results["unread"].rows)
     return FINDINGS if above or unreadable or severities - {"note"} else FINE
 

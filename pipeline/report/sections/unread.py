@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.reading.side_tables import SKIPPED
+from barnabas.pipeline.reading.paths import SKIPPED
 from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
 from barnabas.plural import plural
 

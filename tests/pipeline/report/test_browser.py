@@ -41,7 +41,7 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
 
         # a choice shows its own traces, a heading sorts by numbers
         assert set(page.evaluate(METAS)) == {"p99"}
-        button = page.locator("button[data-choice=p50]").first
+        button = page.locator("button[data-plot=latency-0][data-choice=p50]")
         button.click()
         assert set(page.evaluate(METAS)) == {"p50"}
         assert button.get_attribute("aria-pressed") == "true"

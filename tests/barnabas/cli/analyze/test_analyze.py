@@ -22,7 +22,7 @@ from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
-from barnabas.pipeline.reading.side_tables import SKIPPED
+from barnabas.pipeline.reading.paths import SKIPPED
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import sail, session
