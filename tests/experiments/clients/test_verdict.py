@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.experiments.clients.draws import draw
 from barnabas.experiments.clients.runs import UNANSWERED, UNUSABLE
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import FINDINGS, WORDS, Verdict, control_verdict, verdict
@@ -68,6 +69,16 @@ def test_what_is_seen_without_the_fault_is_told_beside_what_is_seen_with_it() ->
     assert (result.word, result.times, result.of) == ("lost", 1, 2)
     assert result.why == f"without the fault: {LOST.text}"
     assert verdict(PRODUCE, CONTROL, [trial(fired=0)] * 2).why == "no rule fired in 2 runs"
+
+
+def test_a_producer_that_is_closed_at_once_may_discard_records() -> None:
+    drawn = draw(1, PRODUCE).model_copy(update={"ending": "close"})
+    run = trial(failed=3, drawn=drawn)
+    assert verdict(PRODUCE, CONTROL, [run]).word == "fine"
+    assert (
+        control_verdict(PRODUCE, [trial(fired=0), run.model_copy(update={"fired": 0})]).word
+        == "fine"
+    )
 
 
 def test_who_may_fail_must_say_so() -> None:
