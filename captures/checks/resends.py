@@ -20,7 +20,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record, read
 
 RECORDS: Final = 4
-"""Records of a set that are compared, besides their number: all would take longer than all checks."""
+"""Records of a set that are compared, besides their number: a capture may have millions."""
 
 OUTPUT: Final = 2 << 20
 """Bytes that a compressed batch may hold; brokers accept batches of up to 1 MiB by default."""

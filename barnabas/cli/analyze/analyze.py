@@ -150,7 +150,8 @@ def check_captures(
     good = [path for path in files if path not in bad]
     if not good:
         raise Trouble("none of the files is a capture")
-    opened(*good, keys=keys)
+    if len(good) > 1:  # they are read as one
+        opened(*good, keys=keys)
     return good, bad
 
 

@@ -24,7 +24,7 @@ def draw(results: Results) -> Content:
     for row in partitions:
         if row["lag"] > row["least"] and _silence(row) >= STUCK:
             stuck[row["group"], row["topic"]].append(row)
-    statements = [Statement("bad", _text(rows), together(rows)) for rows in stuck.values()]
+    statements = [Statement("bad", _text(of), together(of)) for of in stuck.values()]
     columns = {
         "group": "group",
         "topic": "topic",

@@ -23,6 +23,7 @@ FAILS = Observation(word="fails", times=1)
         ({"word": "fails"}, {"word": "fails", "promised": False}, True),
         ({"word": "slow"}, {}, True),
         ({"word": "slow", "busy": True}, {}, False),
+        ({"word": "slow", "busy": True, "slower_ms": 15_000}, {}, True),
         (
             {"word": "lost", "also": (Observation(word="slow"),), "busy": True},
             {"word": "lost"},

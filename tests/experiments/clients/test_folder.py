@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +45,19 @@ def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_pat
     assert folder.known(unrun.name, unrun.broker, "version: 1\n") is None
     assert folder.known(one.name, one.broker, "version: 1\n", "python mine.py") is None
     assert folder.known("another", one.broker, "") is None
+    folder.close()
+
+
+def test_one_of_a_program_that_was_changed_since_is_not_known(tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.touch()
+    folder = Folder(tmp_path / "table", lambda: NOW)
+    one = cell().model_copy(update={"command": f"python {program}"})
+    folder.begin(one.name, "")
+    folder.add(one)
+    for later, known in ((-1, True), (1, False)):
+        os.utime(program, (NOW.timestamp() + later,) * 2)
+        assert bool(folder.known(one.name, one.broker, "", one.command)) is known
     folder.close()
 
 

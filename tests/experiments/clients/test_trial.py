@@ -85,3 +85,10 @@ def test_brokers_that_make_no_topics_are_told_with_what_to_do(
     monkeypatch.setattr(preparation, "SOON", 1.0)
     with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker embedded$"):
         prepare(TrialSetup(cluster.bootstrap, tmp_path), "t", find("produce"))
+
+
+def test_silence_is_the_client_s_own_time_not_the_fault_s() -> None:
+    hit = [heartbeat(0, took=1000), heartbeat(40 * S, took=1000)]
+    assert trial._span(hit, hit) == pytest.approx(2000)
+    busy = [*hit, *(heartbeat(at * S) for at in range(4, 40, 4))]
+    assert trial._span(hit, busy) == pytest.approx(41_000)
