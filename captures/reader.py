@@ -87,8 +87,6 @@ class CaptureReader:
         the section before it does not count."""
         self.flow_numbers: list[tuple[int, int]] = []
         """The flows of the share so far, if there is one: section and number."""
-        self.ending = False
-        """Whether the current event comes from the end of a section, and not from a packet."""
         self.given = paths
         """The files and folders that were passed to the constructor."""
         self.keys = KeyLog()
@@ -181,7 +179,6 @@ class CaptureReader:
         self.packets.fragments.end()
         self.numbered = self._number
         if self._section is not None:
-            self.ending = True
             yield from self._section.end()
         if self.damage and damaged is None:
             first, skipped = next(iter(self.damage.values())), self._skipped()
@@ -205,7 +202,7 @@ class CaptureReader:
         self._segment: Segment | None = None
         """The capture segment that is being read."""
         self._section: SectionReader | None = None
-        self.sections, self.flow_numbers, self.ending = [], [], False
+        self.sections, self.flow_numbers = [], []
         self._number = self.numbered = 0
         """Packets and other numbered blocks, up to and including the current one."""
 
@@ -242,9 +239,7 @@ class CaptureReader:
         if before is not None:
             if not meta and not before.ours:
                 return  # concatenated captures of other tools continue the same flows
-            self.ending = True
             yield from before.end()
-            self.ending = False
             self._goes_on(meta)
             base = 0 if self._share else before.highest
         decryption = Decryption(self.keys, self.tls, self.left_out)
@@ -266,9 +261,14 @@ class CaptureReader:
 
         At the end of a section it is the number of the last packet.
         """
-        if self.ending or self._section is None:
+        if self._section is None or self._section.ending:
             return self._number
         return self._section.number
+
+    @property
+    def ending(self) -> int:
+        """Return whether the current event comes from the end of a section: see `SectionReader.ending`."""
+        return 0 if self._section is None else self._section.ending
 
     def beginning(self) -> int:
         """Return when the first packet was captured (ns since the epoch); 0 without packets.

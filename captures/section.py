@@ -64,6 +64,9 @@ class SectionReader:
         self._mid_stream = MidStream()
         self.number = 0
         """The number of the packet that the current event comes from, unless the event has one."""
+        self.ending = 0
+        """Where the current event comes from: 0: a packet; at the end of the section, 1: data that waited in
+        a flow, 2: a conversation that was undecided until then."""
         self._share = only and only.share
         self._named_in_share: dict[tuple[Endpoint, Endpoint], bool] = {}
         """Whether a conversation whose comment names its connection is in the share."""
@@ -190,7 +193,8 @@ class SectionReader:
                 return None
             client, server = endpoint_text(event.client), endpoint_text(event.server)
             return Opened(
-                number, event.ts_ns, client, server, comment, event.handshake, event.needs
+                *(number, event.ts_ns, client, server, comment),
+                *(event.handshake, event.needs, event.roles_known),
             )
         number, flow = self._names[event.flow]
         if isinstance(event, Gap):
@@ -205,7 +209,9 @@ class SectionReader:
 
     def end(self) -> Iterator[Event]:
         """Yield the events of all data that still waits at the end of the section."""
+        self.ending = 1
         for event in self.flows.end():
             yield from self.event(event)
         yield from chain.from_iterable(map(self._detection.feed, self._decryption.end()))
-        self._detection.end()
+        self.ending = 2
+        yield from self._detection.end()

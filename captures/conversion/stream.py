@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from barnabas.captures.conversion.frame_masking import SIZE, FrameMasking
 from barnabas.captures.conversion.spans import DROPPED, MASKED, NO_EXCHANGE, UNCHANGED, Spans
+from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import SASL_TOKEN, UNREADABLE
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
@@ -71,6 +72,8 @@ class Stream:
     """Frames written."""
     _ended: dict[int, int] = field(default_factory=dict)
     """New numbers of the frames that the current chunk completes, by index."""
+    _gap_ns: int | None = None
+    """When bytes were found to be missing, if nothing has come after them."""
     _held: list[tuple[int, bytes]] = field(default_factory=list)
     _out: list[Piece] = field(default_factory=list)
 
@@ -79,7 +82,7 @@ class Stream:
 
     def take(self, chunk: Chunk) -> list[Piece]:
         """Return the pieces to write after a chunk."""
-        self._out, self._ended = [], {}
+        self._out, self._ended, self._gap_ns = [], {}, None
         at, size = 0, len(chunk.data)
         first = self._next
         while at < size:
@@ -99,11 +102,17 @@ class Stream:
         """Return the gap to write for missing bytes; none in a slice."""
         self._shown = 0
         self._lost += count or 1  # 0: an unknown number
-        return [] if self.sliced else [Piece(ts_ns, missing=count or 1)]
+        if self.sliced:
+            return []
+        if count:
+            self._gap_ns = ts_ns
+        return [Piece(ts_ns, missing=count or 1)]
 
     def end(self) -> list[Piece]:
-        """Return the pieces of an incomplete frame at the end of the stream."""
+        """Return the pieces of an incomplete frame at the end of the stream, and what shows a gap there."""
         self._out = []
+        if self._gap_ns is not None:
+            self._out.append(Piece(self._gap_ns, comments=[notes.GAP]))
         if self._held and self.spans.partial is not None:
             begun = b"".join(piece for _, piece in self._held)
             data = self.frame_masking.partial(begun, self.direction, self.spans.partial)

@@ -79,6 +79,8 @@ class Conversations:
             ended = self._chunk(conversation, event)
             if event.direction == "request":
                 return chain(ended, conversation.overdue(len(event.data)))
+            if event.flow == "arrived" and event.data:
+                conversation.responses_lost = False
             return ended
         elif isinstance(event, Closed):
             then = notes.how_closed(event.by or conversation.ended_by, reset=event.reset)
@@ -86,6 +88,8 @@ class Conversations:
         else:
             conversation.framings[event.flow, event.direction].lose(event.bytes)
             conversation.lossy = True
+            if (event.flow, event.direction) == ("arrived", "response") and event.bytes:
+                conversation.responses_lost = True
             self.losses += 1
         return ()
 

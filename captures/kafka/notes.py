@@ -16,7 +16,7 @@ PASSED_OVER: Final = "no response"
 """On a request without a header, after which the next request was answered."""
 
 NOT_CAPTURED: Final = "response not captured"
-"""On a request without a response, although a later request was answered: bytes are missing."""
+"""On a request without a response where bytes of responses are missing."""
 
 TOO_MANY: Final = "no response: too many requests in flight"
 """On a request that is dropped while its connection continues, as when only one direction was captured."""
@@ -79,6 +79,10 @@ def how_closed(by: Direction | None, *, reset: bool) -> str:
     """
     side = "connection" if by is None else "client" if by == "request" else "broker"
     return f"the {side} closed{' (reset)' if reset else ''}"
+
+
+GAP: Final[dict[str, Any]] = {"missing": True}
+"""The comment in a capture on an empty packet after missing bytes, at the end of a connection's direction."""
 
 
 def ended_by(direction: Direction) -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Opened(NamedTuple):
     """Whether the capture has the first bytes of the connection."""
     needs: Needs = NO_NEEDS
     """The reader may set the bytes that it needs here."""
+    roles_known: bool = True
+    """Whether it is certain which end is the client's: a SYN was captured, or a comment says it."""
 
 
 class Linked(NamedTuple):
@@ -53,8 +55,8 @@ class Chunk(NamedTuple):
 class Lost(NamedTuple):
     """Bytes that the capture lacks before the next chunk of this direction.
 
-    0 bytes: the count is unknown, since the connection began before the capture. Connection 0: a segment of
-    the capture is missing.
+    0 bytes: the count is unknown, since the beginning of the connection was not captured. Connection 0: a
+    segment of the capture is missing.
     """
 
     connection: int

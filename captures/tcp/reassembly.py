@@ -45,6 +45,8 @@ class Opened(NamedTuple):
     """Whether the first bytes of the conversation were captured."""
     needs: Needs = NO_NEEDS
     """The reader may set the bytes that it needs here."""
+    roles_known: bool = True
+    """Whether a SYN, of either end, was captured."""
 
 
 class Closed(NamedTuple):
@@ -184,7 +186,7 @@ class Reassembler:
             needs = flow.needs
             # a SYN may carry data (RFC 7413), so without the client's SYN data may be missing
             whole = bool(opening) and tcp.source == client
-            yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs)
+            yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs, bool(opening))
         yield from flow.take(held)
         if flow.over:
             yield from self._close(key, ts_ns, reset=flow.reset)

@@ -27,9 +27,11 @@ def missing_reason(size: int) -> str:
     """Return the reason for missing bytes; 0 means that their number is unknown.
 
     >>> missing_reason(7), missing_reason(0)
-    ('7 bytes are missing', 'the connection began before the capture')
+    ('7 bytes are missing', 'the beginning of the connection was not captured')
     """
-    return f"{size} bytes are missing" if size else "the connection began before the capture"
+    if not size:
+        return "the beginning of the connection was not captured"
+    return f"{size} bytes are missing"
 
 
 def shortfalls(conversations: Conversations, undecoded: int, skipped: int) -> Iterator[Shortfall]:

@@ -1,8 +1,8 @@
 """Infer API and version of responses whose requests were not captured.
 
-A response has neither. Where a capture begins in the middle of a connection, the first responses answer
-earlier requests. They end where the first response to a known request begins; so they are found backwards
-from there, by their sizes, and decoded as every API and version.
+A response has neither, so it is decoded as every API and version. Where a capture begins in the middle of a
+connection, the first responses answer earlier requests. They end where the first response to a known request
+begins; so they are found backwards from there, by their sizes.
 """
 
 from __future__ import annotations
@@ -26,15 +26,21 @@ _FAR: Final = 10_000
 """By how much a correlation id may be below the first known one: clients increment by one."""
 
 
+class Layout(NamedTuple):
+    """The API and version as which a response was decoded, and its body."""
+
+    key: int
+    version: int
+    body: bytes
+
+
 class Inferred(NamedTuple):
-    """An inferred response: its position in the given bytes, API, version and body."""
+    """An inferred response, its position in the given bytes, and its correlation id."""
 
     begin: int
     end: int
-    key: int
-    version: int
+    layout: Layout
     correlation_id: int
-    body: bytes
 
 
 def inferred(data: bytes, known_id: int, requests: Iterable[tuple[int, int]]) -> list[Inferred]:
@@ -54,9 +60,9 @@ def inferred(data: bytes, known_id: int, requests: Iterable[tuple[int, int]]) ->
             if not known_id - _FAR <= correlation_id < known_id:
                 continue
             frame = data[begin + 4 : end]
-            fit = _fits(frame, candidates) or _fits(frame, _everything())
-            if fit is not None:
-                responses.append(Inferred(begin, end, *fit[:2], correlation_id, fit[2]))
+            layout = fitting(frame, candidates) or fitting(frame)
+            if layout is not None:
+                responses.append(Inferred(begin, end, layout, correlation_id))
                 end, known_id = begin, correlation_id
                 break
         else:
@@ -77,13 +83,18 @@ def _begins(data: bytes, end: int) -> Iterator[int]:
             begin -= 1
 
 
-def _fits(frame: bytes, candidates: tuple[tuple[int, int], ...]) -> tuple[int, int, bytes] | None:
-    """Return key, version and body if only one API fits, in the newest version that does."""
-    fits: dict[int, tuple[int, int, bytes]] = {}
-    for key, version in candidates:
+def fitting(frame: bytes, candidates: Iterable[tuple[int, int]] | None = None) -> Layout | None:
+    """Return the layout of a response if only one API fits, in the newest version that does.
+
+    Args:
+        frame: The response without its size.
+        candidates: Keys and versions; None: all of them, which takes milliseconds.
+    """
+    fits: dict[int, Layout] = {}
+    for key, version in _everything() if candidates is None else candidates:
         body = _body(frame, key, version)
         if body is not None:
-            fits[key] = (key, version, body)
+            fits[key] = Layout(key, version, body)
             if len(fits) > 1:
                 return None
     return next(iter(fits.values()), None)

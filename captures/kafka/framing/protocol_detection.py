@@ -1,7 +1,8 @@
 """Detect the conversations of a capture that speak Kafka, and their client, by their bytes alone.
 
 A conversation is held back until it is decided, in bounded memory. A conversation that began before the
-capture, or that seems to begin with a request, is decided by its first whole request.
+capture, or that seems to begin with a request, is decided by its first whole request. Where one direction
+only was captured, it may be decided by its responses.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.captures.kafka.framing.inference import fitting
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -27,6 +29,9 @@ HELD_IN_ALL: Final = 256 << 20
 """Bytes of all undecided conversations; beyond that the oldest is dropped."""
 
 OtherProtocol = Literal["TLS", "HTTP", "unknown"]
+
+RESPONSES: Final = 20
+"""The most responses that are decoded to decide a conversation."""
 
 _START: Final = 14
 """Bytes that identify the beginning of a stream: a size, and a header up to the client id's length."""
@@ -51,6 +56,8 @@ class _Side:
     """The first bytes."""
     size: int = 0
     """Bytes received."""
+    whole: bool = True
+    """Whether no bytes before them are known to be missing."""
 
 
 @dataclass(slots=True)
@@ -98,12 +105,15 @@ class ProtocolDetection:
         if undecided is None:
             return
         if isinstance(event, Closed):
-            self._leave_out(number)
+            yield from self._end_of(number)
+            if number in self._decided:
+                yield self._renamed(event)
+                del self._decided[number]
             return
         undecided.held.append(event)
         side = undecided.sides[event.direction]
         if isinstance(event, Lost):
-            side.aligned = False
+            side.aligned = side.whole = False
             side.search.clear()
             side.first_bytes.clear()
             side.size = 0
@@ -118,16 +128,24 @@ class ProtocolDetection:
         if client is not None:
             yield from self._pass(number, swapped=client == "response")
         elif undecided.size > HELD or _certain(undecided):
-            self._leave_out(number)
+            yield from self._end_of(number)
         while self._size > HELD_IN_ALL:
-            self._leave_out(next(iter(self._undecided)))
+            yield from self._end_of(next(iter(self._undecided)))
 
-    def end(self) -> None:
-        """Drop all undecided conversations at the end of the capture."""
-        for number in list(self._undecided):
+    def end(self) -> Iterator[Event]:
+        """Yield the events of conversations of which only responses were captured; drop the others."""
+        for number in sorted(self._undecided):
+            yield from self._end_of(number)
+
+    def _end_of(self, number: int) -> Iterator[Event]:
+        """Decide a conversation without a request."""
+        broker = _broker(self._undecided[number])
+        if broker is None:
             self._leave_out(number)
+        else:
+            yield from self._pass(number, swapped=broker == "request", responses_only=True)
 
-    def _pass(self, number: int, *, swapped: bool) -> Iterator[Event]:
+    def _pass(self, number: int, *, swapped: bool, responses_only: bool = False) -> Iterator[Event]:
         undecided = self._undecided.pop(number)
         self._size -= undecided.size
         self.base += 1
@@ -136,8 +154,9 @@ class ProtocolDetection:
         opened = undecided.opened
         yield self._renamed(opened)
         if not opened.whole:
-            for direction in DIRECTIONS:
-                yield Lost(passed, "arrived", direction, opened.ts_ns, 0)
+            yield Lost(passed, "arrived", "request", opened.ts_ns, 0)
+            if not responses_only:  # these begin with a frame
+                yield Lost(passed, "arrived", "response", opened.ts_ns, 0)
         for event in undecided.held:
             yield self._renamed(event)
 
@@ -167,12 +186,43 @@ class ProtocolDetection:
 def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:
     """Return the direction that sends requests; None: undecided after this chunk."""
     side = undecided.sides[chunk.direction]
-    if undecided.opened.whole and chunk.direction == "response":
+    if undecided.opened.roles_known and chunk.direction == "response":
         return None  # the other side opened the connection
     is_client = (
         _has_request(side, undecided) if side.aligned else side.search.feed(chunk.data).begins
     )
     return chunk.direction if is_client else None
+
+
+def _broker(undecided: _Undecided) -> Direction | None:
+    """Return the direction that sends responses, if only this one was captured, from the start of a frame."""
+    captured = [direction for direction, side in undecided.sides.items() if side.first_bytes]
+    if len(captured) != 1:
+        return None
+    (direction,) = captured
+    known = undecided.opened.roles_known
+    side = undecided.sides[direction]
+    if not side.whole or (known and direction == "request"):
+        return None
+    return direction if begins_with_responses(bytes(side.first_bytes)) else None
+
+
+def begins_with_responses(data: bytes) -> bool:
+    """Return whether a stream begins with responses: one of them can be read as one API only.
+
+    >>> begins_with_responses(bytes.fromhex("0000000a 00000001 0000 00000000"))
+    False
+    """
+    at = 0
+    for _ in range(RESPONSES):
+        size = int.from_bytes(data[at : at + 4], signed=True)
+        frame = data[at + 4 : at + 4 + size]
+        if not 4 <= size == len(frame):
+            return False
+        if fitting(frame) is not None:
+            return True
+        at += 4 + size
+    return False
 
 
 def _has_request(side: _Side, undecided: _Undecided) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
-from barnabas.captures.kafka.framing.inference import LONGEST, inferred
+from barnabas.captures.kafka.framing.inference import LONGEST, Layout, fitting, inferred
 from barnabas.captures.kafka.framing.stream_framing import (
     UNKNOWN,
     CapturedFrame,
@@ -45,6 +45,11 @@ from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
 WAITING: Final = 256 << 20
 """Bytes of the requests in flight on a connection."""
+
+SEARCHED: Final = 100
+"""The most responses of a connection without requests that are decoded as every API. Later ones are decoded
+as those that were found, from this length on: short ones can be read as several APIs."""
+DISTINCT: Final = 32
 
 
 class Conversation:
@@ -93,6 +98,11 @@ class Conversation:
         """Whether the proxy has ended the connection: frames that arrive later were not forwarded."""
         self._any_answered = False
         """Whether a captured request was answered: then later responses answer captured requests, too."""
+        self.responses_lost = False
+        """Whether response bytes are missing, and none were captured after them."""
+        self._infers = infers
+        self._layouts: dict[tuple[int, int], None] = {}
+        """Keys and versions of responses that were inferred since only responses were captured."""
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._changed: dict[int, Pending] = {}
@@ -132,7 +142,7 @@ class Conversation:
         while len(waiting) > LIMIT or self._request_bytes > WAITING // 2:
             self.lossy = True  # the response may still arrive
             self._request_bytes -= waiting[0].size
-            yield self._without_response(waiting.popleft(), note=notes.TOO_MANY)
+            yield self._without_response(waiting.popleft(), self._no_response(notes.TOO_MANY))
 
     def report_needed(self, direction: Direction, framing: Framing) -> None:
         """Report how many bytes the current frame needs."""
@@ -176,17 +186,38 @@ class Conversation:
             _, ts, packet = ends[bisect.bisect_left(ends, response.end, key=lambda piece: piece[0])]
             size = response.end - response.begin
             self.covered_bytes += size
-            pending = Pending(
-                response.correlation_id, response.key, response.version, None, 0, ts, ts
-            )
-            pending.ordinal = UNKNOWN
             yield replace(
-                self._without_response(pending, note=notes.INFERRED),
+                self._without_request(response.correlation_id, response.layout, ts),
                 response_size=size - 4,
-                response_body=response.body,
                 response_packet=packet,
-                inferred=True,
             )
+
+    def _without_request(self, correlation_id: int, layout: Layout, ts: int) -> Exchange:
+        """Build the exchange of a response whose layout was inferred; `ts` is when it arrived."""
+        pending = Pending(correlation_id, layout.key, layout.version, None, 0, ts, ts)
+        pending.ordinal = UNKNOWN
+        exchange = self._without_response(pending, note=notes.INFERRED)
+        return replace(exchange, response_body=layout.body, inferred=True)
+
+    def _inferred_alone(self, frame: CapturedFrame) -> Exchange | None:
+        """Build the exchange of a response where no request was captured; None: its layout is unknown."""
+        if not self._infers or self.framings["arrived", "request"].frame_count:
+            return None
+        layout = None
+        if frame.place < SEARCHED:
+            layout = fitting(frame.data)
+        elif len(frame.data) >= DISTINCT:
+            layout = fitting(frame.data, self._layouts)
+        if layout is None:
+            return None
+        self._layouts[layout.key, layout.version] = None
+        correlation_id = int.from_bytes(frame.data[:4], signed=True)
+        return replace(
+            self._without_request(correlation_id, layout, frame.ts),
+            response_size=len(frame.data),
+            response_packet=frame.packet,
+            response_place=frame.place,
+        )
 
     def under_way(self) -> Iterator[Exchange]:
         """Yield the exchanges in progress. Any thread may call this."""
@@ -211,8 +242,12 @@ class Conversation:
             note = f"response not forwarded: {how}"
             yield self._responded(pending, frame, received=frame.ts, note=note)
         waiting = [*self.pairing.unanswered(), *self._answered_by_proxy.values()]
-        yield from self._without_responses(waiting, f"no response: {how}")
+        yield from self._without_responses(waiting, self._no_response(f"no response: {how}"))
         yield from self._partial("request", then)
+
+    def _no_response(self, note: str) -> str:
+        """Return the note on a request in flight that gets no response any more."""
+        return notes.NOT_CAPTURED if self.responses_lost else note
 
     def _partial(self, direction: Direction, then: str) -> Iterator[Exchange]:
         """Yield the exchange of a frame that arrived in part, if its request is known."""
@@ -336,12 +371,7 @@ class Conversation:
                 return None
             pending = waiting.popleft()
         if pending is None:
-            if correlation_id in self._earlier:
-                self._earlier.remove(correlation_id)
-                self.earlier += 1
-                return None
-            self.undecoded += 1
-            return self._stray(frame) if self._any_answered and not self.lossy else None
+            return self._unrequested(frame, correlation_id)
         self._any_answered = True
         self.pairing.note_response(pending, frame.ts)
         pending.response_place = frame.place
@@ -367,6 +397,19 @@ class Conversation:
         return self._with_response(
             pending, frame, received=frame.ts, payload=payload, **outcome_fields
         )
+
+    def _unrequested(self, frame: CapturedFrame, correlation_id: int | None) -> Exchange | None:
+        """Build the exchange of a response whose request is unknown, if there is something to show."""
+        if correlation_id in self._earlier:
+            self._earlier.remove(correlation_id)
+            self.earlier += 1
+            return None
+        exchange = self._inferred_alone(frame)
+        if exchange is None:
+            self.undecoded += 1
+            if self._any_answered and not self.lossy:
+                return self._stray(frame)
+        return exchange
 
     def _stray(self, frame: CapturedFrame) -> Exchange:
         """Build the exchange of a response without a request."""

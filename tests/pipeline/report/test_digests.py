@@ -69,7 +69,11 @@ def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front
         ),
         {"capture": "a", "kind": "missing", "reason": "segments before this one are missing: 6"},
         {"capture": "b", "kind": "gap", "reason": "7 bytes are missing", "bytes": 7},
-        {"capture": "b", "kind": "gap", "reason": "the connection began before the capture"},
+        {
+            "capture": "b",
+            "kind": "gap",
+            "reason": "the beginning of the connection was not captured",
+        },
     )
     reported = collect(result, BY_NAME["unread"]).rows
     assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in reported] == [

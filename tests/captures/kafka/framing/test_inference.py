@@ -29,12 +29,12 @@ JOINED = response(-43, JOIN_GROUP, 5, generation_id=7, leader="a", member_id="a"
 
 
 def gist(found: list[Inferred]) -> list[tuple[int, int, int]]:
-    return [(one.key, one.version, one.correlation_id) for one in found]
+    return [(one.layout.key, one.layout.version, one.correlation_id) for one in found]
 
 
 def test_what_nothing_else_fits_needs_no_request_like_it() -> None:
     (found,) = inferred(JOINED, -42, [(METADATA, 9)])
-    assert (found.key, found.correlation_id) == (JOIN_GROUP, -43)
+    assert (found.layout.key, found.correlation_id) == (JOIN_GROUP, -43)
 
 
 def test_what_fits_several_apis_is_not_guessed() -> None:
@@ -60,7 +60,7 @@ def test_any_bytes_give_frames_that_stand_there(before: bytes, body: bytes, afte
         size, correlation_id = struct.unpack_from(">ii", data, one.begin)
         assert (one.end, one.begin + 4 + size) == (end, end)
         assert correlation_id == one.correlation_id < 50
-        assert data[one.begin : end].endswith(one.body)
+        assert data[one.begin : end].endswith(one.layout.body)
         end = one.begin
 
 

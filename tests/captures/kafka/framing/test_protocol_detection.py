@@ -78,7 +78,7 @@ def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
         Chunk(7, "arrived", "request", 0, first, ()),
     ]
     results = [event for one in events for event in recognition.feed(one)]
-    recognition.end()
+    list(recognition.end())
     assert bool(results) == speaks
     assert bool(recognition.left_out) != speaks
 
@@ -117,7 +117,7 @@ def test_a_conversation_without_a_whole_frame_is_none(ends: bool) -> None:
     assert [event for one in events for event in recognition.feed(one)] == []
     if ends:
         assert list(recognition.feed(Closed(1, 0, False))) == []
-        recognition.end()
+        list(recognition.end())
         assert dict(recognition.left_out) == {(2, "unknown"): 1}
         return
     last = Chunk(1, "arrived", "request", 0, first[-1:], ())
@@ -147,5 +147,5 @@ def test_what_nobody_can_decide_is_held_in_bounded_memory() -> None:
             assert list(recognition.feed(event)) == []
     assert 4 <= recognition.left_out[2, "unknown"] <= 6
     assert list(recognition.feed(Closed(count - 1, 0, False))) == []
-    recognition.end()
+    list(recognition.end())
     assert recognition.left_out[2, "unknown"] == count

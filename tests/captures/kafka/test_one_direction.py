@@ -1,0 +1,98 @@
+"""Test captures of one direction only: requests without responses, and responses without requests."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, UNANSWERED
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.headers import SYN, TcpSegment
+from barnabas.captures.tcp.packets import Packets
+from barnabas.specs.frames import Direction
+from tests.captures.conversion.given import converted
+from tests.captures.traffic import BROKER, CLIENT, Said, ip_packet, segments, talk, write_pcap
+from tests.pipeline.samples import SAMPLES
+from tests.pipeline.stages import in_memory, sequential
+
+SAMPLES_BY_NAME = {path.name: path for path in SAMPLES}
+NAMES = {"rebalance.pcap.gz": 0, "old-formats.pcap": 1}
+"""Samples, and how many of their connections have no response that can be of one API only."""
+
+
+def one_direction(path: Path, of: Iterable[TcpSegment], kept: Direction) -> Path:
+    """Write the segments that clients, or brokers, sent; a first SYN tells who the broker is."""
+    brokers, packets = set(), []
+    for segment in of:
+        if segment.flags & SYN and segment.target not in brokers and segment.ack == 0:
+            brokers.add(segment.target)
+        if (segment.source in brokers) == (kept == "response"):
+            packets.append(ip_packet(segment))
+    return write_pcap(path, packets)
+
+
+def of_sample(name: str) -> list[TcpSegment]:
+    """Return the segments of a sample."""
+    reader, packets = CaptureReader(SAMPLES_BY_NAME[name]), Packets()
+    captured = [
+        packets.tcp_segment(packet.linktype, packet.data)
+        for _, _, packet in reader.numbered_packets()
+    ]
+    return [segment for segment in captured if segment is not None]
+
+
+def exchanges(path: Path) -> list[Exchange]:
+    """Return what `decode` shows."""
+    return list(open_capture(path).exchanges(inferred=True))
+
+
+def identity(exchange: Exchange) -> tuple[str, int, str]:
+    return exchange.client_address, exchange.correlation_id, exchange.api
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_responses_alone_are_shown_with_the_apis_that_they_had(tmp_path: Path, name: str) -> None:
+    path = one_direction(tmp_path / "f.pcap", of_sample(name), "response")
+    capture = open_capture(path)
+    shown = list(capture.exchanges(inferred=True))
+    assert len(shown) > 10
+    assert {exchange.note for exchange in shown} == {INFERRED}
+    assert {*map(identity, shown)} <= {*map(identity, exchanges(SAMPLES_BY_NAME[name]))}
+    assert capture.reader.left_out.total() == NAMES[name]
+    assert capture.conversations.undecoded > 0  # some could be of several APIs
+    assert in_memory([path], 3).exchanges == sequential([path])
+
+
+def test_responses_alone_are_nothing_that_checks_find_fault_with(tmp_path: Path) -> None:
+    path = one_direction(tmp_path / "f.pcap", of_sample("rebalance.pcap.gz"), "response")
+    assert list(open_capture(path).exchanges()) == []
+
+
+def test_who_answered_a_syn_sends_no_requests(tmp_path: Path) -> None:
+    """The broker's bytes hold a whole request; its port is the higher one."""
+    said: list[Said] = [
+        ("response", frame) for direction, frame in talk() if direction == "request"
+    ]
+    both = segments(said, itertools.repeat(1 << 20), client=(CLIENT[0], 9), broker=BROKER)
+    path = one_direction(tmp_path / "f.pcap", both, "response")
+    assert {(one.client_address, one.inferred) for one in exchanges(path)} <= {("10.0.0.1:9", True)}
+
+
+@pytest.mark.parametrize("size", [40, 1 << 20])
+def test_requests_alone_say_that_the_responses_were_not_captured(tmp_path: Path, size: int) -> None:
+    both = segments(talk(), itertools.repeat(size))
+    path = one_direction(tmp_path / "f.pcap", both, "request")
+    for capture in (path, converted(path, tmp_path / "again.pcapng")):
+        notes = {exchange.note for exchange in exchanges(capture)}
+        assert notes == {NOT_CAPTURED, UNANSWERED}
+
+
+def test_a_broker_that_sends_nothing_has_left_nothing_out(tmp_path: Path) -> None:
+    said = [(direction, frame) for direction, frame in talk() if direction == "request"]
+    path = one_direction(tmp_path / "f.pcap", segments(said, itertools.repeat(40)), "request")
+    assert NOT_CAPTURED not in {exchange.note for exchange in exchanges(path)}
