@@ -2,7 +2,8 @@
 // [tag, attributes, ...children], of which the page and the report make elements, each in its own way.
 import {clock, ms, plain, toMs} from "./text.js";
 
-const LANE = 26, BAND = 34;
+const LANE = 26, BAND = 34, AXIS = 22, TICKS = 4;
+const PERIODS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 20e3, 30e3, 60e3, 120e3, 300e3, 600e3, 1200e3, 1800e3, 3600e3, 7200e3, 14400e3, 43200e3];
 const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "join", "sync", "consuming", "stopped"];
 
 // the API of Kafka whose colour an event has: a dialect names one for each of its APIs
@@ -13,6 +14,15 @@ const over = each => toMs(each.end ?? each.start);
 export function spanOf(lanes) {
   const times = lanes.flatMap(lane => lane.events.flatMap(each => [toMs(each.start), over(each)]));
   return [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
+}
+
+// times of the axis, ms since the epoch, at most TICKS of them: [time, text], with the day where a period is long
+function ticksOf(from, to) {
+  const period = PERIODS.find(each => each >= (to - from) / TICKS) ?? 86400e3 * Math.ceil((to - from) / TICKS / 86400e3);
+  const [begins, ends] = period < 1e3 ? [11, 23] : period < 43200e3 ? [11, 19] : [5, 16];
+  const found = [];
+  for (let time = Math.ceil(from / period) * period; time <= to; time += period) found.push([time, new Date(time).toISOString().slice(begins, ends).replace("T", " ")]);
+  return found;
 }
 
 // the generations that waited for each member, and those that did so in vain: {late, absent} by member
@@ -42,6 +52,11 @@ export function drawn({lanes, bands}, from, to, opened = null) {
   const colors = new Map(shown.flatMap(lane => lane.events.map(each => [each.api, colorOf(each)])));
   const legend = [...LEGEND.filter(api => colors.has(api)), ...[...colors.keys()].filter(api => api !== colors.get(api) && !LEGEND.includes(api))];
   const height = BAND + LANE * shown.length;
+  const tick = ([time, text]) => {
+    const x = at(time), anchor = x < 12 ? "start" : x > 88 ? "end" : "middle";
+    return ["g", {key: String(time), class: "tick"}, ["rect", {x: x + "%", y: BAND, width: 1, height: height - BAND}],
+      ["text", {x: x + "%", y: height + AXIS - 7, "text-anchor": anchor}, text]];
+  };
   const name = lane => {
     const of = waits.get(lane.member), said = plain(lane.instance ?? lane.client);
     const late = of?.late.length ? `, late in generation ${of.late.join(", ")}` : "";
@@ -69,7 +84,7 @@ export function drawn({lanes, bands}, from, to, opened = null) {
   };
   return ["div", {class: "lanes", role: "group", "aria-label": "Lanes of members"},
     ["div", {class: "names"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
-    ["svg", {height, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
-      ...bands.flatMap(band), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
-    ["p", {class: "legend"}, ...legend.map(api => ["span", {class: colors.get(api)}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"]]];
+    ["svg", {height: height + AXIS, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
+      ...bands.flatMap(band), ...ticksOf(from, to).map(tick), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
+    ["p", {class: "legend"}, ...legend.map(api => ["span", {class: colors.get(api)}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"], ["span", {class: "utc"}, "times in UTC"]]];
 }

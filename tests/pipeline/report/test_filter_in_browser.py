@@ -134,7 +134,7 @@ def test_a_time_that_a_figure_is_zoomed_to_is_that_of_all(report: Page) -> None:
     )
     assert ranges == ["14:05:45", "14:05:45"]
     # the second generation begins at 14:05:50, the third after that
-    assert report.locator("#rebalances svg text").all_text_contents() == ["1", "2"]
+    assert report.locator("#rebalances svg text:not(.tick text)").all_text_contents() == ["1", "2"]
 
 
 def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
@@ -148,11 +148,24 @@ def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
     assert report.locator("#rebalances rect.still").count() == 3
     missed = report.locator("#rebalances .names .late", has_text="(missed one)")
     assert (missed.get_attribute("title") or "").endswith(", missed generation 3")
-    colour = "(one, of) => getComputedStyle(one)[of]"
-    still = report.locator("#rebalances rect.still").first.evaluate(colour, "fill")
-    legend = report.locator("#rebalances .legend")
-    assert legend.locator(".stood").evaluate(colour, "color") == still
+
+
+def test_the_legend_of_lanes_has_their_colours(report: Page) -> None:
+    lanes, legend = report.locator("#rebalances svg"), report.locator("#rebalances .legend")
+    drawn = "one => [getComputedStyle(one).fill, getComputedStyle(one).opacity]"
+    shown = "one => (of => [of.color, of.opacity])(getComputedStyle(one, '::before'))"
+    kinds = ("join", "sync", "consuming")
+    for name, entry in (("still", "stood"), *((kind, kind) for kind in kinds)):
+        colours = lanes.locator(f"rect.{name}").first.evaluate(drawn)
+        assert legend.locator(f".{entry}").first.evaluate(shown) == colours
+    assert len({str(lanes.locator(f"rect.{kind}").first.evaluate(drawn)) for kind in kinds}) == 3
     assert legend.get_by_text("a generation, in one of two shades").is_visible()
+
+
+def test_lanes_have_an_axis_of_time(report: Page) -> None:
+    times = report.locator("#rebalances .lanes .tick text").all_text_contents()
+    assert times == ["14:05:30", "14:06:00", "14:06:30"]
+    assert report.locator("#rebalances .legend").get_by_text("times in UTC").is_visible()
 
 
 def test_a_name_that_is_cut_is_whole_for_who_looks_for_it(report: Page) -> None:
