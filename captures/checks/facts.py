@@ -229,12 +229,6 @@ def first_batch(records: bytes) -> Batch | None:
         return None
 
 
-def resend_identity(records: bytes) -> int | None:
-    """Return a number that is equal when the records are sent again; None: there is no readable batch."""
-    batch = first_batch(records)
-    return None if batch is None else identity(records, batch)
-
-
 def _first(records: bytes) -> tuple[int | None, ...]:
     """Return the last five producer fields of a Place, from the first batch."""
     batch = first_batch(records)

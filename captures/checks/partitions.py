@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.entities import partition_places, values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
@@ -20,8 +19,6 @@ class Partition(NamedTuple):
     topic: Any
     """The topic's name, or its id if the name is unknown: newer messages only have ids."""
     number: int
-    text: str
-    """Topic and partition as text: orders[3]."""
     fields: dict[str, Any]
     """The structure of the partition."""
     topic_fields: dict[str, Any]
@@ -34,6 +31,12 @@ class Partition(NamedTuple):
         """Return the topic's name, or the text of its id if the name is unknown."""
         return uuid_text(self.topic) if isinstance(self.topic, uuid.UUID) else self.topic or ""
 
+    @property
+    def text(self) -> str:
+        """Return topic and partition as text: orders[3]; of an unknown name the first part of its id."""
+        name = self.name[:8] if isinstance(self.topic, uuid.UUID) else self.name
+        return f"{name}[{self.number}]"
+
 
 def partitions(exchange: Exchange, direction: Direction, context: Context) -> Iterator[Partition]:
     """Yield each partition in a request or response; none if the body can't be read."""
@@ -45,9 +48,8 @@ def partitions(exchange: Exchange, direction: Direction, context: Context) -> It
     for topic_fields in values_at(body, layout.topic):
         number = topic_fields.get(layout.id)
         topic = topic_fields.get(layout.name) or context.topics.get(number) or number
-        name = topic_name(topic_fields, context.topics)
-        for fields in values_at(topic_fields, tuple(inner)):
-            yield Partition(topic, fields[field], f"{name}[{fields[field]}]", fields, topic_fields)
+        for fields in values_at(topic_fields, inner):
+            yield Partition(topic, fields[field], fields, topic_fields)
 
 
 def answered_partitions(exchange: Exchange, context: Context) -> Iterator[Partition]:

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Collection
 from typing import Any, Final
 
+from barnabas.captures.checks.facts import PLACES
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.context.name_completion import gaps
@@ -23,6 +24,7 @@ from barnabas.specs.keys import (
     API_VERSIONS,
     CONSUMER_GROUP_HEARTBEAT,
     FETCH,
+    PRODUCE,
     SHARE_ACKNOWLEDGE,
     SHARE_FETCH,
     SHARE_GROUP_HEARTBEAT,
@@ -63,6 +65,7 @@ def body_values(
         values["topics"] = sorted(topics)
     if "partitions" in columns:
         values.setdefault("partitions", [])
+        _add_checksums(values["partitions"], exchange, context)
     if "group" in columns:
         body = exchange.request_body
         may_have_group = body and _says_group(key, exchange.version)
@@ -74,6 +77,16 @@ def body_values(
         values["transactional_id"] = transaction
     values["member"] = values.get("member") or None
     return values
+
+
+def _add_checksums(
+    partition_rows: list[dict[str, Any]], exchange: Exchange, context: Context | None
+) -> None:
+    """Add the checksums of record sets in a Produce, which checks compute, too."""
+    if exchange.key == PRODUCE:
+        places = PLACES.of(exchange, context) or ()
+        for partition, place in zip(partition_rows, places, strict=False):
+            partition["checksum"] = place.checksum
 
 
 def _fields(
