@@ -25,9 +25,9 @@ _failed = pytest.StashKey[bool]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--kafka-bootstrap-server`, and the same option of the ini-file."""
-    text = "the cluster behind the fixture kafka_proxy (default: an embedded one)"
+    text = "the cluster behind kafka_proxy, or what to start: embedded (default), kfake, apache:VERSION"
     group = parser.getgroup("barnabas", "Kafka through a proxy")
-    group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]", help=text)
+    group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]|KIND", help=text)
     parser.addini(OPTION, text, default="")
     text = "add the conformance checks of a broker, an item for each; -k chooses among them"
     group.addoption("--barnabas-conform", metavar="HOST:PORT", help=text)
@@ -77,20 +77,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def kafka_bootstrap_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """Yield the cluster of kafka_proxy, HOST:PORT[,...]: the configured one, or an embedded one.
+    """Yield the cluster of kafka_proxy, HOST:PORT[,...]: the configured one, or one that is started.
 
-    Override it if another fixture of yours starts the cluster.
+    The option may name what to start: `kfake`, `apache:4.3.1`, or `embedded`, the default. Override the
+    fixture if another one of yours starts the cluster.
     """
     config = request.config
-    given = config.getoption(OPTION) or config.getini(OPTION)
-    if given:
-        yield given
-        return
+    given = config.getoption(OPTION) or config.getini(OPTION) or "embedded"
+    from barnabas.cli.peers.built_in import is_built_in
     from barnabas.testing.process import Ended, running
 
-    folder = tmp_path_factory.mktemp("kafka_embedded")
+    if not is_built_in(given):
+        yield given
+        return
+    folder = tmp_path_factory.mktemp("kafka_cluster")
     try:
-        with running(("peers", "start", "embedded"), folder, "cluster") as cluster:
+        with running(("peers", "start", given), folder, "cluster") as cluster:
             yield cluster.ready["bootstrap"]
         return
     except Ended as problem:

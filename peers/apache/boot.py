@@ -34,10 +34,15 @@ LOG4J_UNTIL: Final = (1, 1)
 """The first version with a logger among the artifacts, which flags configure (jvm.py)."""
 
 
-def plan(release: Release, mode: Mode, nodes: int, directory: Path) -> Plan:
-    """Plan a cluster of `nodes` brokers in a directory, with ports that are free now."""
-    zookeeper, *ports = free_ports(1 + 3 * nodes)
-    each = zip(ports[::3], ports[1::3], ports[2::3], strict=True)
+def plan(release: Release, mode: Mode, nodes: int | Sequence[int], directory: Path) -> Plan:
+    """Plan a cluster of so many brokers, or of brokers on these ports, in a directory.
+
+    Other ports are free now.
+    """
+    count = nodes if isinstance(nodes, int) else len(nodes)
+    zookeeper, *ports = free_ports(1 + 3 * count)
+    clients = ports[::3] if isinstance(nodes, int) else nodes
+    each = zip(clients, ports[1::3], ports[2::3], strict=True)
     return Plan(
         release,
         mode,

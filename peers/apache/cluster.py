@@ -1,8 +1,8 @@
 """Apache Kafka brokers of one version on loopback, from `with` to its end.
 
 The jars are downloaded on first use (15 to 45 MB a version). There is one JVM for each broker, and one for
-ZooKeeper in versions that have it. The system assigns the ports; files are in a temporary directory that is
-removed at the end.
+ZooKeeper in versions that have it. The system assigns the ports that are not given; files are in a temporary
+directory that is removed at the end.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ApacheCluster:
 
     Args:
         version: "4.3.1"; barnabas.peers.apache.versions lists the tested ones.
-        nodes: number of brokers.
+        nodes: number of brokers, or the port of each.
         settings: added to each broker's server.properties, see
             barnabas.peers.apache.settings.server_properties.
         mode: for versions that know ZooKeeper and KRaft.
@@ -92,21 +92,21 @@ class ApacheCluster:
     def __init__(
         self,
         version: str,
-        nodes: int = 1,
+        nodes: int | Sequence[int] = 1,
         *,
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
         java: JavaOptions = NO_OPTIONS,
         timeout: float = 90.0,
     ) -> None:
-        if nodes < 1:
+        if not nodes or (isinstance(nodes, int) and nodes < 1):
             raise ValueError(f"a cluster of {nodes} brokers")
         base = release(version)
         self.release = base._replace(flags=(*base.flags, *java.flags))
         self.mode = mode or self.release.modes[0]
         if self.mode not in self.release.modes:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")
-        self._count = nodes
+        self._nodes = nodes
         self._settings = dict(settings or {})
         self._java = java
         self._timeout = timeout
@@ -134,7 +134,11 @@ class ApacheCluster:
                 try:
                     self._start(stack, jars)
                 except BootError as problem:
-                    if PORT_TAKEN in problem.output and remaining_attempts:
+                    if (
+                        PORT_TAKEN in problem.output
+                        and remaining_attempts
+                        and isinstance(self._nodes, int)
+                    ):
                         continue
                     raise
                 self._running = stack.pop_all()
@@ -149,7 +153,7 @@ class ApacheCluster:
     def _start(self, stack: contextlib.ExitStack, jars: Sequence[Path]) -> None:
         deadline = time.monotonic() + self._timeout
         directory = stack.enter_context(processes.folder())
-        plan = boot.plan(self.release, self.mode, self._count, directory)
+        plan = boot.plan(self.release, self.mode, self._nodes, directory)
         booting = boot.Boot(plan, jars, self._settings, self._java.levels)
         if self.mode is Mode.ZOOKEEPER:
             self.zookeeper = started_zookeeper(booting, directory, stack, deadline)

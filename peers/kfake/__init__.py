@@ -29,20 +29,23 @@ def name_of(revision: str = REVISION) -> str:
     return f"kfake {revision.rpartition('-')[2]}"
 
 
-def kfake_program(*topics: str, brokers: int = 1, revision: str = REVISION) -> Program:
+def kfake_program(
+    *topics: str, brokers: int = 1, revision: str = REVISION, port: int = 0
+) -> Program:
     """Return the program of the fake cluster: it prints its addresses, and exits at the end of its stdin.
 
     Args:
         topics: topics of one partition that it has at the start.
         brokers: number of brokers.
         revision: module version of pkg/kfake, as `go get` takes it.
+        port: of the first broker, the others have the ports after it; 0: the system assigns ports.
 
     Raises:
         UnavailableClientError: The program can't be built.
     """
     modules = f"{FRANZ_GO}/pkg/kfake@{revision}", f"{FRANZ_GO}@{WITH}"
     program = built(name_of(revision), [Path(__file__).with_name("main.go")], modules, WITH)
-    return Program([str(program), "-brokers", str(brokers), *topics])
+    return Program([str(program), "-brokers", str(brokers), "-port", str(port), *topics])
 
 
 class KfakeCluster:
@@ -51,20 +54,22 @@ class KfakeCluster:
     Args:
         brokers: number of brokers.
         revision: module version of pkg/kfake.
+        port: of the first broker, the others have the ports after it; 0: the system assigns ports.
 
     Raises:
         UnavailableClientError: At the start: the program can't be built, or does not start.
     """
 
-    def __init__(self, brokers: int = 1, revision: str = REVISION) -> None:
+    def __init__(self, brokers: int = 1, revision: str = REVISION, port: int = 0) -> None:
         self._brokers = brokers
+        self._port = port
         self._revision = revision
         self._process: subprocess.Popen[bytes] | None = None
         self.bootstrap = ""
         """The addresses as clients take them; empty until started."""
 
     def __enter__(self) -> Self:
-        program = kfake_program(brokers=self._brokers, revision=self._revision)
+        program = kfake_program(brokers=self._brokers, revision=self._revision, port=self._port)
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,

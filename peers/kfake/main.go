@@ -1,5 +1,5 @@
-// franz-go's fake cluster (pkg/kfake), in memory: brokers on ports of the system's choice, with the topics that it is given. It
-// prints their addresses and serves until stdin ends.
+// franz-go's fake cluster (pkg/kfake), in memory: brokers with the topics that it is given, and those that clients ask
+// for, on ports of the system's choice or from a given one on. It prints their addresses and serves until stdin ends.
 package main
 
 import (
@@ -14,8 +14,18 @@ import (
 
 func main() {
 	brokers := flag.Int("brokers", 1, "number of brokers")
+	port := flag.Int("port", 0, "port of the first broker; 0: any")
 	flag.Parse()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(*brokers), kfake.Ports(make([]int, *brokers)...), kfake.SeedTopics(1, flag.Args()...))
+	ports := make([]int, *brokers)
+	for at := range ports {
+		if *port > 0 {
+			ports[at] = *port + at
+		}
+	}
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(*brokers), kfake.Ports(ports...), kfake.SeedTopics(1, flag.Args()...),
+		kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(4), // as the embedded cluster does
+	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -211,6 +211,15 @@ def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_fi
     assert f"clusters: {cluster}\n" in result.stdout
 
 
+@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.timeout(600)
+def test_brokers_that_are_started_for_the_run(tmp_path: Path) -> None:
+    tests = "from send import send\n\ndef test_it(kafka_proxy):\n    send(kafka_proxy)\n"
+    project.write(tmp_path, {"tests/send.py": SEND, "tests/test_it.py": tests})
+    result = project.run(tmp_path, "--kafka-bootstrap-server", "kfake")
+    assert result.returncode == 0, result.stdout
+
+
 @pytest.mark.parametrize(
     ("missing", "options", "said"),
     [

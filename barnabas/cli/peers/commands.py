@@ -86,7 +86,7 @@ def peers_list(
     epilog=examples(
         "barnabas peers start embedded",
         "barnabas peers start apache:3.9.1 --nodes 3",
-        "barnabas peers start kfake",
+        "barnabas peers start kfake --listen 127.0.0.1:9092",
     ),
 )
 def peers_start(
@@ -137,7 +137,7 @@ def peers_start(
         typer.Option(
             metavar="HOST:PORT",
             help="Where the first broker listens, the others on the ports after it; else any port "
-            "of 127.0.0.1. Not for embedded, apache, kfake.",
+            "of 127.0.0.1. Not for embedded.",
         ),
     ] = None,
 ) -> int:

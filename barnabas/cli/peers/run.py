@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Final, Protocol
+from collections.abc import Iterator
+from typing import Any
 
+from barnabas.addresses import parse_address
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.peers.built_in import running
 from barnabas.cli.peers.kinds import Options, added_kind
-from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
 from barnabas.plugins import references, usable
 from barnabas.stop_signals import interruptible
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-
-
-class Cluster(Protocol):
-    """A running cluster of any kind."""
-
-    @property
-    def bootstrap(self) -> str:
-        """Return the bootstrap servers for clients."""
+from barnabas.trouble import FINE, Trouble
 
 
 def kinds() -> Iterator[str]:
@@ -86,7 +78,7 @@ def start(
     Args:
         kind: `embedded`, `apache:VERSION`, `kfake`, or an added kind.
         brokers: The number of brokers; None: the kind's default.
-        options: Options of added kinds.
+        options: Options of added kinds; `listen` is for kfake and apache, too.
 
     Raises:
         Trouble: The kind is unknown or can't be started.
@@ -97,9 +89,9 @@ def start(
         with interruptible():
             if name in references("brokers") and ":" not in kind:
                 return added_kind(name).start(brokers, options, output)
-            _refuse(options, kind)
-            with _running(kind, brokers) as (cluster, note):
-                output.note(note)
+            _refuse(options._replace(listen=None), kind)
+            with running(kind, brokers, _port(options.listen)) as (cluster, note):
+                output.note(f"{note}; Ctrl-C stops the brokers")
                 ready = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
                 output.raw(json_text({"ready": ready}))
                 _until_signal()
@@ -116,71 +108,14 @@ def _refuse(options: Options, kind: str) -> None:
             raise Trouble(f"--{option.rstrip('s')} is for {others}, not for {kind}")
 
 
-@contextmanager
-def _running(kind: str, brokers: int | None = None) -> Iterator[tuple[Cluster, str]]:
-    """Run brokers of a built-in kind; yield them and a note on them.
-
-    Args:
-        kind: `embedded`, `apache:VERSION`, `kfake` or `kfake:REVISION`.
-        brokers: The number of brokers; None: the kind's default.
-
-    Raises:
-        Trouble: The kind is unknown or can't be started.
-    """
-    name, _, version = kind.partition(":")
-    if name not in _CLUSTERS or (name == "embedded" and version):
-        names = [*(peer.name for peer in PEERS), *references("brokers")]
-        raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
-    with ExitStack() as stack:
-        cluster, note, errors = _CLUSTERS[name](version, brokers)
-        try:
-            started = stack.enter_context(cluster)
-        except errors as problem:
-            raise Trouble(str(problem), COULD_NOT_RUN) from None
-        yield started, f"{note}; Ctrl-C stops the brokers"
-
-
-_NotStarted = tuple[AbstractContextManager[Cluster], str, tuple[type[Exception], ...]]
-"""Brokers, a note on them, and the errors of their start."""
-
-
-def _embedded(version: str, brokers: int | None) -> _NotStarted:
-    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
-
-    note = "topics are created on first use, with 4 partitions"
-    return EmbeddedCluster(3 if brokers is None else brokers), note, (UnavailableError,)
-
-
-def _apache(version: str, brokers: int | None) -> _NotStarted:
-    from barnabas.peers.apache import (
-        ApacheCluster,
-        BootError,
-        UnavailableError,
-        UnknownVersionError,
-    )
-
-    try:
-        cluster = ApacheCluster(version, 1 if brokers is None else brokers)
-    except UnknownVersionError as problem:
-        raise Trouble(f"{problem}; for example: apache:3.9.1") from None
-    return cluster, f"Apache Kafka {version}, {cluster.mode}", (UnavailableError, BootError)
-
-
-def _kfake(version: str, brokers: int | None) -> _NotStarted:
-    from barnabas.peers.clients.errors import UnavailableClientError
-    from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
-
-    revision = version or REVISION
-    cluster = KfakeCluster(1 if brokers is None else brokers, revision)
-    return cluster, name_of(revision), (UnavailableClientError,)
-
-
-_CLUSTERS: Final[Mapping[str, Callable[[str, int | None], _NotStarted]]] = {
-    "embedded": _embedded,
-    "apache": _apache,
-    "kfake": _kfake,
-}
-"""Name of a built-in kind -> a function that returns its brokers."""
+def _port(listen: str | None) -> int:
+    """Return the port of --listen; 0: none. Raises Trouble for another host than 127.0.0.1."""
+    if listen is None:
+        return 0
+    host, port = parse_address(listen, zero=True)
+    if host not in ("127.0.0.1", "localhost"):
+        raise Trouble(f"--listen {listen}: these brokers listen on 127.0.0.1 only")
+    return port
 
 
 def _until_signal() -> None:

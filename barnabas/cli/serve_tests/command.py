@@ -15,6 +15,7 @@ serve_tests_app = typer.Typer()
     "serve-tests",
     epilog=examples(
         "barnabas serve-tests",
+        "barnabas serve-tests -b apache:4.3.1",
         "barnabas serve-tests -b localhost:9092 --captures captures/",
         "barnabas serve-tests --listen 127.0.0.1:9999 --token-file token",
         "barnabas serve-tests -b kafka.example.org:9093 --broker-tls --client-tls",

@@ -12,8 +12,19 @@ import typer
 from barnabas.addresses import parse_servers
 from barnabas.cli.console.parameters import given, written
 from barnabas.cli.console.parsing import parse_listen, parse_seconds
+from barnabas.cli.peers.built_in import is_built_in
 from barnabas.cli.proxy.tls_options import TlsOptions
 from barnabas.trouble import Trouble
+
+
+def parse_cluster(text: str) -> Sequence[tuple[str, int]] | str:
+    """Parse addresses, or return the kind of brokers that a text names. Raises Trouble."""
+    if is_built_in(text):
+        return text
+    try:
+        return parse_servers(text)
+    except Trouble as problem:
+        raise Trouble(f"{problem}; or kfake, apache:VERSION, embedded") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,16 +32,16 @@ class ServeTestsOptions:
     """All options of `barnabas serve-tests`."""
 
     bootstrap_server: Annotated[
-        Sequence[tuple[str, int]] | None,
+        Sequence[tuple[str, int]] | str,
         typer.Option(
             "--bootstrap-server",
             "-b",
-            metavar="HOST:PORT[,...]",
-            help="The cluster behind the proxies; by default an embedded one.",
-            show_default=False,
-            parser=parse_servers,
+            metavar="HOST:PORT[,...]|KIND",
+            help="The cluster behind the proxies, or what to start: embedded, kfake or "
+            "apache:VERSION.",
+            parser=parse_cluster,
         ),
-    ] = None
+    ] = written(parse_cluster, "embedded")
     listen: Annotated[
         tuple[str, int],
         typer.Option(
@@ -64,10 +75,11 @@ class ServeTestsOptions:
     tls: TlsOptions = field(default_factory=TlsOptions)
 
     def __post_init__(self) -> None:
-        """Raise Trouble for a timeout of 0, and for TLS to the embedded cluster, which has none."""
+        """Raise Trouble for a timeout of 0, and for TLS to brokers that are started, which have none."""
         if not self.test_timeout:
             raise Trouble("--test-timeout: must be longer than 0; e.g. 10m")
-        for option in given(self.tls.brokers) if self.bootstrap_server is None else ():
+        for option in given(self.tls.brokers) if isinstance(self.bootstrap_server, str) else ():
             raise Trouble(
-                f"{option}: the embedded cluster speaks no TLS; give --bootstrap-server, too"
+                f"{option}: the brokers of -b {self.bootstrap_server} speak no TLS; name a cluster "
+                "of yours by --bootstrap-server"
             )

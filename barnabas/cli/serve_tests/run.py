@@ -17,20 +17,20 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.stop import until_signal
+from barnabas.cli.peers.built_in import running
 from barnabas.cli.proxy.option_conflicts import refuse_overwriting
 from barnabas.cli.proxy.run import allow_descriptors, write_token
 from barnabas.cli.proxy.tls_contexts import make_tls
 from barnabas.cli.serve_tests.options import ServeTestsOptions
 from barnabas.loop import run
 from barnabas.page.openapi import described
-from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.server import serve
 from barnabas.proxy.network.options import Options
 from barnabas.testing.server.api import routes
 from barnabas.testing.server.roster import Roster
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 Address = tuple[str, int]
 
@@ -40,21 +40,23 @@ def serve_tests(options: ServeTestsOptions) -> int:
     refuse_overwriting({"--token-file": options.token_file}, options.tls.files)
     tls = make_tls(options.tls)
     allow_descriptors()
-    try:
-        with _cluster(options.bootstrap_server) as bootstrap, _folder(options.captures) as folder:
-            proxy_options = Options(bootstrap, listen=(options.listen[0], 0), drain=0.0, tls=tls)
-            return run(_main(options, proxy_options, folder, Output()))
-    except UnavailableError as problem:
-        line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
-        raise Trouble(line, COULD_NOT_RUN) from None
+    with _cluster(options.bootstrap_server) as bootstrap, _folder(options.captures) as folder:
+        proxy_options = Options(bootstrap, listen=(options.listen[0], 0), drain=0.0, tls=tls)
+        return run(_main(options, proxy_options, folder, Output()))
 
 
 @contextlib.contextmanager
-def _cluster(servers: Sequence[Address] | None) -> Iterator[Sequence[Address]]:
-    if servers is not None:
+def _cluster(servers: Sequence[Address] | str) -> Iterator[Sequence[Address]]:
+    """Yield the addresses of a cluster, which is started if a kind of brokers is given."""
+    if not isinstance(servers, str):
         yield servers
         return
-    with EmbeddedCluster() as cluster:
+    with contextlib.ExitStack() as stack:
+        try:
+            cluster, _ = stack.enter_context(running(servers))
+        except Trouble as problem:
+            line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
+            raise Trouble(line, problem.code) from None
         yield parse_servers(cluster.bootstrap)
 
 

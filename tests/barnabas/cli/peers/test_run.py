@@ -13,11 +13,14 @@ import pytest
 
 from barnabas.addresses import parse_address
 from barnabas.peers.apache import probe
+from barnabas.peers.apache.boot import free_ports
 from barnabas.peers.apache.versions import RELEASES
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.compat.connections import family
 from tests.remaining import remaining
+
+NEEDS_APACHE = pytest.mark.needs_apache("3.9.1")
 
 
 def addresses_of(ready: dict[str, Any]) -> list[tuple[str, int]]:
@@ -85,8 +88,38 @@ def test_two_brokers_of_kfake_answer_and_end_on_a_signal() -> None:
         process.send_signal(signal.SIGTERM)
         rest, errors = remaining(process, 60)
     assert (process.returncode, rest) == (0, "")
-    assert errors == "kfake 01f206a7e32c; Ctrl-C stops the brokers\n"
+    assert errors.startswith("kfake 01f206a7e32c, topics are created on first use")
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["kfake", pytest.param("apache:3.9.1", marks=NEEDS_APACHE)])
+def test_brokers_listen_where_they_are_told(kind: str) -> None:
+    port = free_ports(1)[0]
+    with started("peers", "start", kind, "--listen", f"127.0.0.1:{port}") as (process, ready):
+        assert addresses_of(ready) == [("127.0.0.1", port)]
+        assert len(probe.brokers(port, (3, 9, 1))) == 1
+        process.send_signal(signal.SIGTERM)
+        remaining(process, 60)
+
+
+@pytest.mark.parametrize(
+    ("kind", "listen", "problem"),
+    [
+        ("embedded", "127.0.0.1:9092", "librdkafka's mock brokers choose their ports"),
+        ("kfake", "0.0.0.0:9092", "these brokers listen on 127.0.0.1 only"),
+        ("kfake", "127.0.0.1:{taken}", "Address already in use; choose another port"),
+        ("apache:4.3.1", "127.0.0.1:{taken}", "Address already in use; choose another port"),
+    ],
+)
+def test_where_brokers_can_not_listen(kind: str, listen: str, problem: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        result = run("peers", "start", kind, "--listen", listen.format(taken=taken))
+    assert result.returncode == 2
+    assert problem in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.needs_apache("3.9.1")

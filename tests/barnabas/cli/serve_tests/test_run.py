@@ -9,9 +9,32 @@ from pathlib import Path
 
 import pytest
 
+from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.server.served import Server, producer, send
+from tests.compat.connections import family
 from tests.remaining import remaining
+
+
+@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["kfake", "apache:4.3.1"])
+def test_brokers_that_are_started_are_behind_the_proxies(kind: str) -> None:
+    with started("serve-tests", "-b", kind) as (process, ready):
+        pids = family(process.pid)
+        test = Server(ready["control"], ready["token"]).begin(name="one")
+        with producer(test) as maker:
+            send(maker)
+        process.send_signal(signal.SIGTERM)
+        assert (remaining(process, 60)[1], process.returncode) == ("", 0)
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+def test_neither_an_address_nor_a_kind_of_brokers() -> None:
+    result = run("serve-tests", "-b", "apach:4.3.1")
+    assert result.returncode == 2
+    assert "; or kfake, apache:VERSION, embedded" in result.stderr
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

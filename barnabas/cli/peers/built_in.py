@@ -1,0 +1,116 @@
+"""Runs brokers of the kinds that are part of barnabas, for every command that starts some."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Final, NamedTuple, Protocol
+
+from barnabas.nearest import choices
+from barnabas.peers import PEERS
+from barnabas.plugins import references
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+
+class Cluster(Protocol):
+    """A running cluster of any kind."""
+
+    @property
+    def bootstrap(self) -> str:
+        """Return the bootstrap servers for clients."""
+
+
+class _NotStarted(NamedTuple):
+    """Brokers, a note on them, and the errors of their start."""
+
+    cluster: AbstractContextManager[Cluster]
+    note: str
+    errors: tuple[type[Exception], ...]
+
+
+def is_built_in(kind: str) -> bool:
+    """Return whether a text names a kind of brokers that is part of barnabas, as `apache:4.3.1` does."""
+    return kind.partition(":")[0] in _CLUSTERS
+
+
+@contextmanager
+def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[tuple[Cluster, str]]:
+    """Run brokers of a built-in kind on 127.0.0.1; yield them and a note on them.
+
+    Args:
+        kind: `embedded`, `apache:VERSION`, `kfake` or `kfake:REVISION`.
+        brokers: The number of brokers; None: the kind's default.
+        port: The first broker's port, the others have the ports after it; 0: the system assigns ports.
+
+    Raises:
+        Trouble: The kind is unknown or can't be started.
+    """
+    name, _, version = kind.partition(":")
+    if name not in _CLUSTERS or (name == "embedded" and version):
+        names = [*(peer.name for peer in PEERS), *references("brokers")]
+        raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
+    with ExitStack() as stack:
+        cluster, note, errors = _CLUSTERS[name](version, brokers, port)
+        for each in range(port, port + (brokers or 1)) if port else ():
+            _check_free(each)
+        try:
+            started = stack.enter_context(cluster)
+        except errors as problem:
+            raise Trouble(str(problem), COULD_NOT_RUN) from None
+        yield started, note
+
+
+def _check_free(port: int) -> None:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except (OSError, OverflowError) as problem:
+        reason = os.strerror(problem.errno or 0) if isinstance(problem, OSError) else "no such port"
+        raise Trouble(f"--listen 127.0.0.1:{port}: {reason}; choose another port") from None
+
+
+def _embedded(version: str, brokers: int | None, port: int) -> _NotStarted:
+    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
+
+    if port:
+        raise Trouble("--listen: librdkafka's mock brokers choose their ports; start kfake instead")
+    note = "topics are created on first use, with 4 partitions"
+    return _NotStarted(
+        EmbeddedCluster(3 if brokers is None else brokers), note, (UnavailableError,)
+    )
+
+
+def _apache(version: str, brokers: int | None, port: int) -> _NotStarted:
+    from barnabas.peers.apache import (
+        ApacheCluster,
+        BootError,
+        UnavailableError,
+        UnknownVersionError,
+    )
+
+    try:
+        count = 1 if brokers is None else brokers
+        cluster = ApacheCluster(version, range(port, port + count) if port else count)
+    except UnknownVersionError as problem:
+        raise Trouble(f"{problem}; for example: apache:3.9.1") from None
+    note = f"Apache Kafka {version}, {cluster.mode}"
+    return _NotStarted(cluster, note, (UnavailableError, BootError))
+
+
+def _kfake(version: str, brokers: int | None, port: int) -> _NotStarted:
+    from barnabas.peers.clients.errors import UnavailableClientError
+    from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
+
+    revision = version or REVISION
+    cluster = KfakeCluster(1 if brokers is None else brokers, revision, port)
+    note = f"{name_of(revision)}, topics are created on first use, with 4 partitions"
+    return _NotStarted(cluster, note, (UnavailableClientError,))
+
+
+_CLUSTERS: Final[Mapping[str, Callable[[str, int | None, int], _NotStarted]]] = {
+    "embedded": _embedded,
+    "apache": _apache,
+    "kfake": _kfake,
+}
+"""Name of a built-in kind -> a function that returns its brokers."""
