@@ -84,10 +84,10 @@ def kafka_bootstrap_server(
     """
     config = request.config
     given = config.getoption(OPTION) or config.getini(OPTION) or "embedded"
-    from barnabas.cli.peers.built_in import is_built_in
+    from barnabas.addresses import is_kind
     from barnabas.testing.process import Ended, running
 
-    if not is_built_in(given):
+    if not is_kind(given):
         yield given
         return
     folder = tmp_path_factory.mktemp("kafka_cluster")

@@ -84,9 +84,9 @@ def _add_checksums(
 ) -> None:
     """Add the checksums of record sets in a Produce, which checks compute, too."""
     if exchange.key == PRODUCE:
-        places = PLACES.of(exchange, context) or ()
-        for partition, place in zip(partition_rows, places, strict=False):
-            partition["checksum"] = place.checksum
+        sent = PLACES.of(exchange, context) or ()
+        for row, partition in zip(partition_rows, sent, strict=False):
+            row["checksum"] = partition.checksum
 
 
 def _fields(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from barnabas.addresses import parse_servers
+from barnabas.addresses import BROKER_KINDS, is_kind, parse_servers
 from barnabas.captures.host_port import Endpoint
 from barnabas.cli.conform.checks import own_address, run_checks
 from barnabas.cli.console.output import Output
@@ -17,21 +17,20 @@ from barnabas.conform.network import Network
 from barnabas.conform.report import Report
 from barnabas.conform.run import Suite
 from barnabas.nearest import choices
-from barnabas.peers import PEERS, processes
+from barnabas.peers import processes
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
-def is_kind(text: str, owned: bool) -> bool:
-    """Return whether the other broker is a kind of `barnabas peers`, or else an address.
+def starts(text: str, owned: bool) -> bool:
+    """Return whether the other broker is to be started: a kind of `barnabas peers`, not an address.
 
     Raises Trouble if it is neither, or an address of another machine that is not owned.
     """
-    kinds = [peer.name for peer in PEERS]
-    if text.partition(":")[0] in kinds:
+    if is_kind(text):
         return True
     if ":" not in text:
         raise Trouble(
-            f"--against {text}: neither HOST:PORT nor a kind of brokers{choices(text, kinds)}"
+            f"--against {text}: neither HOST:PORT nor a kind of brokers{choices(text, BROKER_KINDS)}"
         )
     own_address(text, owned)
     return False
@@ -43,7 +42,7 @@ def other_broker(text: str, owned: bool) -> Iterator[Endpoint]:
 
     It runs in a process of its own, since checks may crash it. Raises Trouble if it does not start.
     """
-    if not is_kind(text, owned):
+    if not starts(text, owned):
         yield own_address(text, owned)
         return
     line = [sys.executable, "-P", "-m", "barnabas", "peers", "start", text]

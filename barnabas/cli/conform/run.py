@@ -13,7 +13,7 @@ from pathlib import Path
 
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.conform.against import compare, is_kind, other_broker
+from barnabas.cli.conform.against import compare, other_broker, starts
 from barnabas.cli.conform.baseline import read_baseline
 from barnabas.cli.conform.checks import ALL, own_address, run_checks
 from barnabas.cli.conform.options import ConformOptions
@@ -59,7 +59,7 @@ def conform(options: ConformOptions) -> int:
     target = own_address(options.target, options.own)
     _usable_outputs(options)
     if options.against is not None:
-        is_kind(options.against, options.own)
+        starts(options.against, options.own)
     report = Report(
         options.target,
         checks,

@@ -30,11 +30,6 @@ class _NotStarted(NamedTuple):
     errors: tuple[type[Exception], ...]
 
 
-def is_built_in(kind: str) -> bool:
-    """Return whether a text names a kind of brokers that is part of barnabas, as `apache:4.3.1` does."""
-    return kind.partition(":")[0] in _CLUSTERS
-
-
 @contextmanager
 def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[tuple[Cluster, str]]:
     """Run brokers of a built-in kind on 127.0.0.1; yield them and a note on them.

@@ -9,17 +9,16 @@ from typing import Annotated
 
 import typer
 
-from barnabas.addresses import parse_servers
+from barnabas.addresses import is_kind, parse_servers
 from barnabas.cli.console.parameters import given, written
 from barnabas.cli.console.parsing import parse_listen, parse_seconds
-from barnabas.cli.peers.built_in import is_built_in
 from barnabas.cli.proxy.tls_options import TlsOptions
 from barnabas.trouble import Trouble
 
 
 def parse_cluster(text: str) -> Sequence[tuple[str, int]] | str:
     """Parse addresses, or return the kind of brokers that a text names. Raises Trouble."""
-    if is_built_in(text):
+    if is_kind(text):
         return text
     try:
         return parse_servers(text)
