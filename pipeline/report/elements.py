@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.pipeline.report.marks import marks
+from barnabas.pipeline.report.marks import marks, of_trace, together
 from barnabas.pipeline.report.parts import (
     Content,
     Lanes,
@@ -146,7 +146,7 @@ def _number(value: Any) -> bool:
 
 def sentence_html(statement: Statement) -> str:
     """Return the opening tag of a statement's element."""
-    return f'<li class="{statement.severity}"{_data({"of": json.dumps(statement.of)})}>'
+    return f'<li class="{statement.severity}"{_data({"of": json.dumps(together(statement.rows))})}>'
 
 
 def _data(values: Mapping[str, Any]) -> str:
@@ -160,7 +160,7 @@ def figure(plot: Plot) -> dict[str, Any]:
         "data": _escaped(plot.traces),
         "layout": _escaped(plot.layout),
         "choices": list(plot.choices),
-        "of": list(plot.of) or [{}] * len(plot.traces),
+        "of": [*map(of_trace, plot.rows)] or [{}] * len(plot.traces),
         "most": plot.most,
         "height": plot.height,
     }

@@ -25,13 +25,7 @@ from barnabas.pipeline.report.elements import (
     text_html,
 )
 from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
-from barnabas.pipeline.report.parts import (
-    SEVERITIES,
-    Overview,
-    Results,
-    Section,
-    rows,
-)
+from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.wording import duration, utc
 
@@ -55,9 +49,9 @@ def page(
 ) -> str:
     """Return the whole file. `plotly` is the text of plotly.js."""
     drawn_sections = [
-        DrawnSection(section, section.draw(results))
+        DrawnSection(section, section.content(results))
         for section in sections
-        if rows(results, section.name)
+        if section.name in results and results[section.name].rows
     ]
     empty = [
         section
@@ -193,11 +187,8 @@ def _marks(drawn_sections: Sequence[DrawnSection]) -> Iterator[Mapping[str, Any]
         for table in drawn_section.drawn.tables:
             yield from map(marks, table.rows[:ROWS])
         for plot in drawn_section.drawn.plots:
-            for of in plot.of:
-                lists = {mark: value for mark, value in of.items() if isinstance(value, list)}
-                yield {mark: value for mark, value in of.items() if mark not in lists}
-                for mark, values in lists.items():
-                    yield from ({mark: value} for value in values)
+            for rows in plot.rows:
+                yield from map(marks, [rows] if isinstance(rows, Mapping) else rows)
 
 
 def _time_span(overview: Overview) -> str:

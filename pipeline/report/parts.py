@@ -41,8 +41,8 @@ class Statement(NamedTuple):
 
     severity: Severity
     text: str
-    of: Mapping[str, Any] = {}
-    """Its clients, topics, groups and time, see `marks`; the filter ignores missing ones."""
+    rows: Sequence[Row] = ()
+    """The rows that it is about, for the filter; without them the filter does not apply."""
 
 
 class Plot(NamedTuple):
@@ -56,8 +56,8 @@ class Plot(NamedTuple):
     """Pixels."""
     choices: tuple[str, ...] = ()
     """The reader sees one of them, initially the first."""
-    of: Sequence[Mapping[str, Any]] = ()
-    """`marks` of each trace, or of each of its points; without them, the filter does not apply."""
+    rows: Sequence[Row | Sequence[Row]] = ()
+    """The row of each trace, or the rows of its points, for the filter; without them it does not apply."""
     most: int | None = None
     """The most traces to draw, the first ones that pass the filter."""
 
@@ -104,7 +104,8 @@ class Section(NamedTuple):
     title: str
     question: str
     """The question that it answers."""
-    draw: Callable[[Results], Content]
+    draw: Callable[..., Content]
+    """A function of the rows of each of its results."""
     more: tuple[str, ...] = ()
     """Further results that it shows."""
 
@@ -113,10 +114,9 @@ class Section(NamedTuple):
         """Return the names of all results that it shows."""
         return self.name, *self.more
 
-
-def rows(results: Results, name: str) -> Sequence[Row]:
-    """Return the rows of a result; none if it is missing."""
-    return results[name].rows if name in results else ()
+    def content(self, results: Results) -> Content:
+        """Return what it shows."""
+        return self.draw(*(results[name].rows if name in results else () for name in self.results))
 
 
 def cut(results: Results, section: Section) -> Iterator[str]:
@@ -128,6 +128,33 @@ def cut(results: Results, section: Section) -> Iterator[str]:
                 f"{result.left_out:,} of {result.total:,} rows of {name} are not shown;"
                 " the tables beside this page have all"
             )
+
+
+HEADINGS: Final = {
+    "client_id": "client",
+    "api": "API",
+    "start": "from",
+    "end": "until",
+    "removed_in": "removed in",
+}
+"""Headings of columns that are not the column's name."""
+
+
+def table_of(
+    rows: Sequence[Row],
+    columns: str,
+    formats: Mapping[str, Callable[[Any], str]] | None = None,
+    title: str = "Table",
+    **headings: str,
+) -> Table:
+    """Return a table of columns, whose headings are the given ones, common ones, or their names.
+
+    >>> table_of([], "client_id topic count", count="requests").columns
+    {'client_id': 'client', 'topic': 'topic', 'count': 'requests'}
+    """
+    heading_of = HEADINGS | headings
+    named = {column: heading_of.get(column, column) for column in columns.split()}
+    return Table(named, rows, formats or {}, title)
 
 
 def rest(count: int, description: str) -> list[str]:

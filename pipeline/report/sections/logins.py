@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
-from barnabas.pipeline.report.wording import clock, name
+from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
+from barnabas.pipeline.report.wording import clock_span, name
 
 MOST: Final = 3
 """The most statements: those with the most failures."""
 
 
-def draw(results: Results) -> Content:
+def draw(logins: Sequence[Row]) -> Content:
     """Draw a table with a row for each identity and client."""
-    logins = sorted(rows(results, "logins"), key=lambda row: -row["failed"])
     failed = [row for row in logins if row["failed"]]
-    columns = {
-        "identity": "mechanism and user",
-        "client_id": "client",
-        "host": "host",
-        "count": "logins",
-        "failed": "failed",
-        "reason": "last reason",
-        "start": "from",
-        "end": "until",
-    }
-    statements = [Statement("bad", _text(row), marks(row)) for row in failed[:MOST]]
-    return Content(statements, tables=[Table(columns, logins)])
+    statements = [Statement("bad", _text(row), [row]) for row in failed[:MOST]]
+    table = table_of(
+        logins,
+        "identity client_id host count failed reason start end",
+        identity="mechanism and user",
+        count="logins",
+        reason="last reason",
+    )
+    return Content(statements, tables=[table])
 
 
 def _text(row: Row) -> str:
     return (
         f"{row['failed']:,} of {row['count']:,} logins of {row['identity'] or 'an unknown user'} from "
-        f"{row['host']} ({name(row['client_id'])}) failed from {clock(row['start'])} to "
-        f"{clock(row['end'])}: {row['reason']}"
+        f"{row['host']} ({name(row['client_id'])}) failed {clock_span(row)}: {row['reason']}"
     )
