@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from barnabas.pipeline.analyses import (
-    classic_phases,
+    classic_steps,
     commits,
     connections,
-    epoch_phases,
+    epoch_steps,
     errors,
     findings,
     heartbeats,
@@ -60,7 +60,7 @@ ANALYSES: Final = (
         rebalances.rebalances,
         rebalances.COLUMNS,
         wide=True,
-        bodies=(*classic_phases.APIS, *epoch_phases.APIS),
+        bodies=(*classic_steps.APIS, *epoch_steps.APIS),
     ),
     Analysis(
         heartbeats.heartbeats,

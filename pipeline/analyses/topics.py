@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from barnabas.pipeline.analyses.expressions import host
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def topics(exchanges: DataFrame) -> DataFrame:
 
     Only successful requests count. Fetches of replicas do not.
     """
-    return exchanges.sparkSession.sql(
+    return query(
         """\
 WITH memberships AS (
   SELECT capture, host, client_id, array_join(array_sort(collect_set(`group`)), ', ') AS groups
@@ -57,5 +57,5 @@ SELECT topic, access, sums.client_id, user, sums.host, groups,
   start, end, sums.capture
 FROM sums LEFT JOIN memberships ON sums.capture = memberships.capture AND sums.host = memberships.host
   AND sums.client_id <=> memberships.client_id AND access = 'read'""",
-        exchanges=exchanges.withColumn("host", host()),
+        exchanges,
     )

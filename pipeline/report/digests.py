@@ -17,7 +17,6 @@ from barnabas.pipeline.analyses import buckets, findings
 from barnabas.pipeline.analyses.expressions import (
     CLIENT,
     HOST,
-    NS,
     with_request,
     without_negotiation,
 )
@@ -70,12 +69,10 @@ def _latency(keys: str, most: int) -> str:
     """Return the latency analysis with other keys and fewer buckets: percentiles can't be added."""
     return f"""\
 WITH widths AS (
-  SELECT capture, coalesce(get(filter(
-    array({", ".join(map(str, buckets.WIDTHS_MS))}),
-    width -> width >= (max(ts_ns) - min(ts_ns)) / {NS * most}D), 0), {buckets.WIDTHS_MS[-1]}) AS width
+  SELECT capture, {buckets.width(most)} AS width
   FROM {{of}} GROUP BY capture
 ), answered AS (
-  SELECT /*+ BROADCAST(widths) */ *, timestamp_millis(ts_ns div {NS} - pmod(ts_ns div {NS}, width)) AS bucket
+  SELECT /*+ BROADCAST(widths) */ *, {buckets.BUCKET} AS bucket
   FROM {{of}} JOIN widths USING (capture)
   WHERE key > {STRAY} AND latency_ms IS NOT NULL
 ), latency AS (

@@ -45,6 +45,10 @@ class Statement(NamedTuple):
     """The rows that it is about, for the filter; without them the filter does not apply."""
 
 
+STATEMENTS: Final = 3
+"""The most statements of a section about rows of one kind: the rows come first in its order."""
+
+
 class Plot(NamedTuple):
     """A figure for plotly.js (https://plotly.com/javascript/reference/)."""
 
@@ -145,16 +149,15 @@ def table_of(
     columns: str,
     formats: Mapping[str, Callable[[Any], str]] | None = None,
     title: str = "Table",
-    **headings: str,
 ) -> Table:
-    """Return a table of columns, whose headings are the given ones, common ones, or their names.
+    """Return a table of columns, each with the heading after its name, a common one, or its name.
 
-    >>> table_of([], "client_id topic count", count="requests").columns
+    >>> table_of([], "client_id, topic, count: requests").columns
     {'client_id': 'client', 'topic': 'topic', 'count': 'requests'}
     """
-    heading_of = HEADINGS | headings
-    named = {column: heading_of.get(column, column) for column in columns.split()}
-    return Table(named, rows, formats or {}, title)
+    pairs = (column.partition(": ") for column in columns.split(", "))
+    headings = {name: heading or HEADINGS.get(name, name) for name, _, heading in pairs}
+    return Table(headings, rows, formats or {}, title)
 
 
 def rest(count: int, description: str) -> list[str]:

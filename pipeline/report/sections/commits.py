@@ -26,14 +26,9 @@ def draw(commits: Sequence[Row]) -> Content:
     ]
     table = table_of(
         commits,
-        "group topic partition client_id committed fetched_to lag duplicates gaps refused fenced rewinds",
-        fetched_to="fetched up to",
-        lag="not committed",
-        duplicates="again",
-        gaps="skipped",
-        refused="commits rejected",
-        fenced="transactions fenced",
-        rewinds="commits backwards",
+        "group, topic, partition, client_id, committed, fetched_to: fetched up to, "
+        "lag: not committed, duplicates: again, gaps: skipped, refused: commits rejected, "
+        "fenced: transactions fenced, rewinds: commits backwards",
     )
     return Content(statements, tables=[table])
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
 from barnabas.pipeline.report.wording import clock_span, duration, name
 from barnabas.plural import plural
-
-MOST: Final = 3
-"""The most statements: those about the most connections."""
 
 EACH, SHORT_MS = 5, 30_000
 """Connections to each address, of this median length at most, stand out: clients keep one for minutes."""
@@ -23,14 +19,11 @@ def draw(clients: Sequence[Row]) -> Content:
         for row in clients
         if row["count"] >= EACH * row["servers"] and row["median_ms"] <= SHORT_MS
     ]
-    statements = [Statement("odd", _text(row), [row]) for row in often[:MOST]]
+    statements = [Statement("odd", _text(row), [row]) for row in often[:STATEMENTS]]
     table = table_of(
         clients,
-        "client_id user host count servers median_ms requests start end",
-        count="connections",
-        servers="addresses",
-        median_ms="median length",
-        requests="requests of each",
+        "client_id, user, host, count: connections, servers: addresses, median_ms: median length, "
+        "requests: requests of each, start, end",
     )
     return Content(statements, tables=[table])
 

@@ -48,7 +48,5 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
     counts_of_errors = listed(f"{by_error[error]:,} {error}" for error in names)
     text = f"{by_error.total():,} errors in responses: {counts_of_errors}"
     remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
-    table = table_of(
-        errors, "client_id api error count first_ts last_ts", first_ts="first", last_ts="last"
-    )
+    table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
     return Content([Statement("odd", text, errors)], plots, [table], remarks)

@@ -27,9 +27,7 @@ def draw(findings: Sequence[Row], findings_by_check: Sequence[Row]) -> Content:
             )
     table = table_of(
         findings,
-        "severity check ts client topic group broker connection packets text advice",
-        ts="when",
-        text="what",
-        advice="what to do",
+        "severity, check, ts: when, client, topic, group, broker, connection, packets, text: what, "
+        "advice: what to do",
     )
     return Content(statements, tables=[table])

@@ -54,11 +54,9 @@ def draw(members: Sequence[Row]) -> Content:
     )
     table = table_of(
         members,
-        "group client_id protocol member heartbeats session_timeout_ms max_gap_ms share expired",
+        "group, client_id, protocol, member, heartbeats, session_timeout_ms: session timeout, "
+        "max_gap_ms: longest silence, share: of the session timeout, expired",
         {"share": percent},
-        session_timeout_ms="session timeout",
-        max_gap_ms="longest silence",
-        share="of the session timeout",
     )
     return Content([_statement(row) for row in late[:STATEMENTS]], plots, [table], remarks)
 

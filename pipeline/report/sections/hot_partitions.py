@@ -52,12 +52,10 @@ def draw(partitions: Sequence[Row]) -> Content:
     plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), rows)
     table = table_of(
         partitions,
-        "topic partition produced_records produced_bytes produced_requests fetched_records"
-        " fetched_bytes fetched_requests",
+        "topic, partition, produced_records: records produced, produced_bytes: bytes produced, "
+        "produced_requests: Produce requests, fetched_records: records fetched, "
+        "fetched_bytes: bytes fetched, fetched_requests: Fetch requests",
         {"produced_bytes": size, "fetched_bytes": size},
-        produced_requests="Produce requests",
-        fetched_requests="Fetch requests",
-        **{column: measure for measure, column in MEASURES.items()},
     )
     remarks = rest(len(partitions) - MOST, "quieter partitions are in the table only")
     return Content([*_statements(partitions)], [plot], [table], remarks)

@@ -51,7 +51,7 @@ def draw(buckets: Sequence[Row], all_clients: Sequence[Row]) -> Content:
     )
     trace_rows = [{"client_id": name} for _ in MEASURES for name in clients]
     plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), trace_rows)
-    table = table_of(all_clients, "client_id depth_max", depth_max="most in flight at once")
+    table = table_of(all_clients, "client_id, depth_max: most in flight at once")
     remaining = len(all_clients) - len(clients)
     remarks = rest(remaining, "clients with fewer in flight are in the table only")
     return Content(plots=[plot], tables=[table], remarks=remarks)

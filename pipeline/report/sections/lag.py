@@ -27,11 +27,8 @@ def draw(lags: Sequence[Row], partitions: Sequence[Row]) -> Content:
     ]
     table = table_of(
         partitions,
-        "group topic partition lag least committed end_offset committed_ts",
-        lag="lag at the end",
-        least="lowest lag",
-        end_offset="end",
-        committed_ts="last commit",
+        "group, topic, partition, lag: lag at the end, least: lowest lag, committed, "
+        "end_offset: end, committed_ts: last commit",
     )
     return Content(statements, [_plot(lags)], [table])
 

@@ -50,12 +50,9 @@ def draw(buckets: Sequence[Row]) -> Content:
     ]
     table = table_of(
         api_rows,
-        "api count p50 p99 max",
+        "api, count: exchanges, p50: p50 (median of the buckets), p99: p99 (worst bucket), "
+        "max: longest",
         dict.fromkeys(("p50", "p99", "max"), duration),
-        count="exchanges",
-        p50="p50 (median of the buckets)",
-        p99="p99 (worst bucket)",
-        max="longest",
     )
     remarks = rest(len(counts) - len(apis), "less frequent APIs are in the table only")
     return Content(statements, [plot], [table], remarks)

@@ -59,14 +59,10 @@ def draw(buckets: Sequence[Row], outliers: Sequence[Row]) -> Content:
     formats = dict.fromkeys(("p50", "usual", "p99", "broker_p99"), duration)
     table = table_of(
         [*map(_row, all_series)],
-        "client_id broker api count p50 usual p99 broker_p99 at rose",
+        "client_id, broker, api, count: exchanges, p50: p50 (median of the buckets), "
+        "usual: p99 (median), p99: p99 (worst bucket), broker_p99: of it the broker's p99, "
+        "at: worst at, rose",
         formats,
-        count="exchanges",
-        p50="p50 (median of the buckets)",
-        usual="p99 (median)",
-        p99="p99 (worst bucket)",
-        broker_p99="of it the broker's p99",
-        at="worst at",
     )
     remarks = [*rest(len(rises) - STATEMENTS, "more p99 rose: the first rows of the table")]
     drawn, count = len(all_series), max((row["series"] for row in buckets), default=0)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
-from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
 from barnabas.pipeline.report.wording import clock_span, name
-
-MOST: Final = 3
-"""The most statements: those with the most failures."""
 
 
 def draw(logins: Sequence[Row]) -> Content:
     """Draw a table with a row for each identity and client."""
     failed = [row for row in logins if row["failed"]]
-    statements = [Statement("bad", _text(row), [row]) for row in failed[:MOST]]
+    statements = [Statement("bad", _text(row), [row]) for row in failed[:STATEMENTS]]
     table = table_of(
         logins,
-        "identity client_id host count failed reason start end",
-        identity="mechanism and user",
-        count="logins",
-        reason="last reason",
+        "identity: mechanism and user, client_id, host, count: logins, failed, reason: last reason, "
+        "start, end",
     )
     return Content(statements, tables=[table])
 

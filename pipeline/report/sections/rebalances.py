@@ -43,13 +43,10 @@ def draw(phases: Sequence[Row]) -> Content:
         )
     generation_table = table_of(
         [row for group in ranked for row in generations[group]],
-        "group generation start members late missed join_ms group_standstill_ms reasons",
+        "group, generation, start: began, members, late, missed: missed by, join_ms: longest join, "
+        "group_standstill_ms: the group stopped, reasons",
         {"generation": str},
         "Generations",
-        start="began",
-        missed="missed by",
-        join_ms="longest join",
-        group_standstill_ms="the group stopped",
     )
     tables = [generation_table, _member_table(phases)]
     return Content(statements, lanes=lanes, tables=tables, remarks=remarks)
@@ -188,13 +185,9 @@ def _member_table(phases: Sequence[Row]) -> Table:
     ]
     return table_of(
         member_rows,
-        "group generation client_id member joined_ts join_ms sync_ms late standstill_ms"
-        " group_standstill_ms reason stopped",
+        "group, generation, client_id, member, joined_ts: joined, join_ms: join took, "
+        "sync_ms: sync took, late, standstill_ms: the member stopped, "
+        "group_standstill_ms: the group stopped, reason, stopped",
         {"generation": str},
         "Members",
-        joined_ts="joined",
-        join_ms="join took",
-        sync_ms="sync took",
-        standstill_ms="the member stopped",
-        group_standstill_ms="the group stopped",
     )

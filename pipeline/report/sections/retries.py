@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from barnabas.pipeline.report.grouping import grouped
-from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import TIME_AXIS, bars, by_name, colours, moment
 from barnabas.pipeline.report.wording import clock, duration, ms_between, name
 
 MOST: Final = 30
-
-STATEMENTS: Final = 3
-"""The most statements: those about the largest storms."""
 
 MANY: Final = 50
 """A storm with this many attempts is bad, not only odd."""
@@ -42,7 +39,7 @@ def draw(storms: Sequence[Row]) -> Content:
         Statement("bad" if row["attempts"] >= MANY else "odd", _text(row), [row])
         for row in storms[:STATEMENTS]
     ]
-    table = table_of(storms, "client_id api error start end attempts rate", rate="a second")
+    table = table_of(storms, "client_id, api, error, start, end, attempts, rate: a second")
     remarks = rest(len(storms) - MOST, "smaller storms are in the table only")
     return Content(statements, [plot], [table], remarks)
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Plot, Row, Statement, table_of
 from barnabas.pipeline.report.plotting import AMBER, GREY, LOG_MS, by_name
 from barnabas.pipeline.report.wording import duration
 
 MOST: Final = 25
-
-STATEMENTS: Final = 3
-"""The most statements: those about the rules that fired most."""
 
 
 def draw(rules: Sequence[Row]) -> Content:
@@ -21,15 +18,10 @@ def draw(rules: Sequence[Row]) -> Content:
     plots = [_plot(drawn_rows)] if drawn_rows else []
     table = table_of(
         rules,
-        "rule api fired p50_without_ms p50_with_ms p99_without_ms p99_with_ms errors_without"
-        " errors_with unanswered closed",
-        p50_without_ms="p50 without",
-        p50_with_ms="p50 with the rule",
-        p99_without_ms="p99 without",
-        p99_with_ms="p99 with the rule",
-        errors_without="errors without",
-        errors_with="errors with the rule",
-        closed="connections closed",
+        "rule, api, fired, p50_without_ms: p50 without, p50_with_ms: p50 with the rule, "
+        "p99_without_ms: p99 without, p99_with_ms: p99 with the rule, "
+        "errors_without: errors without, errors_with: errors with the rule, unanswered, "
+        "closed: connections closed",
     )
     return Content([*map(_statement, rules[:STATEMENTS])], plots, [table])
 

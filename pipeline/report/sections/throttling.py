@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from barnabas.pipeline.report.grouping import grouped
-from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
 from barnabas.pipeline.report.wording import clock_span, duration, name
 from barnabas.plural import plural
-
-MOST: Final = 3
-"""The most statements: those with the longest times."""
 
 
 def draw(throttled: Sequence[Row]) -> Content:
@@ -20,13 +16,11 @@ def draw(throttled: Sequence[Row]) -> Content:
         throttled, lambda row: (name(row["client_id"]), row["user"] or "", row["quota"])
     )
     longest = sorted(by_client.values(), key=lambda rows: -sum(row["total_ms"] for row in rows))
-    statements = [Statement("odd", _text(rows), rows) for rows in longest[:MOST]]
+    statements = [Statement("odd", _text(rows), rows) for rows in longest[:STATEMENTS]]
     table = table_of(
         throttled,
-        "client_id user host broker quota count total_ms longest_ms start end",
-        count="responses",
-        total_ms="in all",
-        longest_ms="longest",
+        "client_id, user, host, broker, quota, count: responses, total_ms: in all, "
+        "longest_ms: longest, start, end",
     )
     return Content(statements, tables=[table])
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Final
 
 from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.grouping import grouped
-from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
 from barnabas.pipeline.report.wording import client, listed, percent
-
-MOST: Final = 3
-"""The most topics in statements: those with the most bytes."""
 
 
 def draw(clients: Sequence[Row]) -> Content:
@@ -20,11 +16,13 @@ def draw(clients: Sequence[Row]) -> Content:
     by_topic = grouped(clients, itemgetter("topic"))
     several = [topic for topic, rows in by_topic.items() if len(_names(rows, "write")) > 1]
     statements = [
-        Statement("odd", _text(topic, by_topic[topic]), by_topic[topic]) for topic in several[:MOST]
+        Statement("odd", _text(topic, by_topic[topic]), by_topic[topic])
+        for topic in several[:STATEMENTS]
     ]
     table = table_of(
         clients,
-        "topic access client_id user host groups partitions records bytes share start end",
+        "topic, access, client_id, user, host, groups, partitions, records, bytes, share, start, "
+        "end",
         {"bytes": size, "share": percent},
     )
     return Content(statements, tables=[table])

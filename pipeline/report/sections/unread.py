@@ -43,11 +43,6 @@ def draw(unread: Sequence[Row]) -> Content:
     ]
     statements = [Statement("odd", f"not read: {line}") for line in lines]
     table = table_of(
-        unread,
-        "kind capture file reason count bytes",
-        {"bytes": size},
-        reason="why",
-        count="times",
-        bytes="size",
+        unread, "kind, capture, file, reason: why, count: times, bytes: size", {"bytes": size}
     )
     return Content(statements, tables=[table])

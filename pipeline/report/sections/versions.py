@@ -33,9 +33,7 @@ def draw(versions: Sequence[Row]) -> Content:
     remarks = rest(len(counts) - len(clients), "clients are in the table only")
     table = table_of(
         versions,
-        "client_id software api version count removed_in last_ts",
-        count="exchanges",
-        last_ts="last seen",
+        "client_id, software, api, version, count: exchanges, removed_in, last_ts: last seen",
     )
     return Content(_statements(removed), [plot], [table], remarks)
 
