@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import NS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
 from barnabas.pipeline.analyses.expressions import body_field, query
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommit")
 
@@ -37,7 +36,8 @@ WITH requests AS (
         THEN nullif({body_field("request.reason", "string")}, '') END AS given,
     {body_field("request.member_id", "string")} = '' OR coalesce(
       lag(error) OVER in_order = 'MEMBER_ID_REQUIRED', false) AS is_new
-  FROM {{exchanges}} WINDOW in_order AS (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal)
+  FROM {{exchanges}} WHERE api IN {APIS} AND `group` IS NOT NULL AND member IS NOT NULL
+  WINDOW in_order AS (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal)
 ), steps AS (
   SELECT *, lag(step) OVER (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal) AS step_before,
     if(step = 'syncs', NULL, coalesce(given, if(is_new, 'new member', 'rejoins'))) AS why
@@ -57,7 +57,5 @@ SELECT capture, `group`, number AS generation, member, client_id, 'classic' AS p
   min(if(step = 'syncs', ts_ns, NULL)) OVER of_member AS sync_ns,
   min(if(step = 'syncs', stop_ns, NULL)) OVER of_member AS sync_end_ns
 FROM numbered WINDOW of_member AS (PARTITION BY capture, `group`, number, member)""",
-        exchanges.where(exchanges.api.isin(*APIS))
-        .where("`group` is not null and member is not null")
-        .repartition("capture", "group"),  # so that no window needs a shuffle
+        exchanges,
     )

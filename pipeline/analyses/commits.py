@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.captures.checks.commits import FENCES
 from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
 from barnabas.specs.error_codes import ERROR_CODES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 FENCE_CODES: Final = tuple(error.code for error in ERROR_CODES if error.name in FENCES)
 """The codes of errors that fence a transaction of a former member."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.expressions import body_field, query
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 APIS: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 
@@ -38,7 +37,7 @@ WITH requests AS (
     coalesce(generation < 0 OR error IN {OUT}, false) AS ends,
     error = '' AND {_is_present("response.assignment.topic_partitions")} AS assigned,
     {_is_present("request.topic_partitions")} AS owns
-  FROM {{exchanges}}
+  FROM {{exchanges}} WHERE api IN {APIS} AND `group` IS NOT NULL AND member IS NOT NULL
 ), steps AS (
   SELECT *, assigned AND NOT ends AS syncs,
     max(stop_ns) OVER (PARTITION BY capture, `group`, member) AS seen_ns,
@@ -60,7 +59,5 @@ SELECT capture, `group`, epoch AS generation, member, client_id, api AS protocol
   if(joins, ts_ns, stop_ns) AS joined_ns, if(joins, stop_ns, NULL) AS join_end_ns,
   if(syncs, stop_ns, NULL) AS sync_ns, if(syncs, known_ns, NULL) AS sync_end_ns
 FROM known""",
-        exchanges.where(exchanges.api.isin(*APIS))
-        .where("`group` is not null and member is not null")
-        .repartition("capture", "group"),  # so that no window needs a shuffle
+        exchanges,
     )

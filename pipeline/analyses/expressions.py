@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.captures.kafka.notes import INFERRED
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 NS: Final = 1_000_000
 """Nanoseconds in a millisecond."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks import CHECKS
@@ -23,9 +23,6 @@ from barnabas.captures.kafka.context import Context
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
 from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
 from barnabas.pipeline.rows.exchanges import exchange
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("check", "string", "name of the check"),

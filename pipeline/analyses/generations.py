@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.summary.rebalances import Rebalances
@@ -13,9 +14,6 @@ from barnabas.pipeline.analyses.expressions import captured
 from barnabas.pipeline.analyses.findings import ROW_COLUMNS, in_order, rows_by
 from barnabas.pipeline.rows.columns import arrow, ddl, fields
 from barnabas.pipeline.rows.exchanges import exchange
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = fields(
     "capture string, group string, generation int, began_ns bigint, members int, "

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.classic_steps import classic_steps
 from barnabas.pipeline.analyses.epoch_steps import epoch_steps
 from barnabas.pipeline.analyses.expressions import NS, moment, query
 from barnabas.pipeline.analyses.generations import generations
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("group", "string", "the group"),
@@ -67,6 +66,8 @@ def rebalances(exchanges: DataFrame) -> DataFrame:
     SyncGroup a consumer fetches nothing (cooperative ones of KIP-429 continue with the partitions they keep).
     KIP-848 has no such wait: each member gives up and takes partitions independently.
     """
+    # so that no window of steps needs a shuffle
+    by_group = exchanges.repartition("capture", "group")
     return query(
         f"""\
 WITH phases AS (
@@ -87,7 +88,7 @@ SELECT `group`, generation, member, client_id, item.phase,
   {moment("began_ns")} AS began_ts, members, missed
 FROM phases LEFT JOIN {{generations}} USING (capture, `group`, generation)""",
         exchanges,
-        steps=classic_steps(exchanges).unionByName(epoch_steps(exchanges)),
+        steps=classic_steps(by_group).unionByName(epoch_steps(by_group)),
         generations=generations(exchanges),
     )
 

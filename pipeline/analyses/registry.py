@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses import (
     classic_steps,
@@ -27,9 +29,6 @@ from barnabas.pipeline.analyses import (
     versions,
 )
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class Analysis(NamedTuple):

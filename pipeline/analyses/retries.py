@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.expressions import (
     NS,
@@ -13,9 +15,6 @@ from barnabas.pipeline.analyses.expressions import (
     without_negotiation,
 )
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 APART_MS: Final = 1000
 """retry.backoff.max.ms of Java's clients: attempts with a longer pause are no storm."""

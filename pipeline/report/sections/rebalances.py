@@ -86,14 +86,13 @@ def _bands(generations: Sequence[Row]) -> Iterator[Row]:
             "why": row["reasons"],
             "waited_for": listed(row["missed"] or row["late"]),
             "standstill_ms": row["group_standstill_ms"],
-            "late": _late(row),
+            "late": row["delay"],
         }
 
 
-def _late(generation: Row) -> Row | None:
-    """Return the late members, as `barnabas.page.answers.views.Late`."""
-    kind, who = ("absent", "missed_members") if generation["missed"] else ("late", "late_members")
-    return {"kind": kind, "members": generation[who]} if generation[who] else None
+def _delay(kind: str, members: Sequence[str]) -> Row | None:
+    """Return members that others waited for, as `barnabas.page.answers.views.Late`."""
+    return {"kind": kind, "members": members} if members else None
 
 
 def _generations(group: str, phases: Sequence[Row]) -> list[Row]:
@@ -120,9 +119,8 @@ def _generations(group: str, phases: Sequence[Row]) -> list[Row]:
                 "end": max(ends),
                 "members": rows[0]["members"] or len({row["member"] for row in joined}),
                 "late": [*late.values()],
-                "late_members": [*late],
                 "missed": [name(clients.get(member_id) or member_id) for member_id in missed],
-                "missed_members": missed,
+                "delay": _delay("absent", missed) or _delay("late", [*late]),
                 "join_ms": max(present(joined, "join_ms"), default=0) or None,
                 "group_standstill_ms": max(present(rows, "group_standstill_ms"), default=0) or None,
                 "reasons": listed(row["reason"] for row in joined if row["reason"]),
