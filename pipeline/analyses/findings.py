@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, ScopeName, finish
 from barnabas.captures.kafka.context import Context
-from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
+from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured, query
 from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
 from barnabas.pipeline.rows.exchanges import exchange
 
@@ -108,12 +108,19 @@ def findings(exchanges: DataFrame) -> DataFrame:
     Bodies are not read: the facts that checks use were extracted when the table was made. The input needs the
     columns `end_ns`, `losses`, `named_broker` and `seen`.
     """
-    narrow = captured(exchanges).select(*ROW_COLUMNS, "end_ns", "api", "group", "seen")
-    rows = F.flatten(F.array(*(F.expr(_rows(scope)) for scope in SCOPES)))
-    each = (
-        narrow.join(F.broadcast(_used(narrow)), ["capture", "connection"], "left")
-        .withColumn("row", F.explode(rows))
-        .select(*ROW_COLUMNS, "end_ns", "row.*")
+    each = query(
+        f"""\
+WITH ids AS (
+  SELECT capture, connection, explode(seen.places.producer_id) AS id FROM {{exchanges}} WHERE api = 'Produce'
+), producers AS (
+  SELECT capture, connection, collect_set(id) AS used FROM ids WHERE id IS NOT NULL
+  GROUP BY capture, connection
+), keyed AS (
+  SELECT /*+ BROADCAST(producers) */ *, explode(flatten(array({", ".join(map(_rows, SCOPES))}))) AS row
+  FROM {{exchanges}} LEFT JOIN producers USING (capture, connection)
+)
+SELECT {", ".join(ROW_COLUMNS)}, end_ns, row.* FROM keyed""",
+        captured(exchanges).select(*ROW_COLUMNS, "end_ns", "api", "group", "seen"),
     )
     return in_order(each, "capture", "by", "of").mapInArrow(checked, ddl(COLUMNS))
 
@@ -145,17 +152,6 @@ def _rows(scope: Scope) -> str:
     rows = f"transform({scope.each}, one -> {row})"
     return (
         f"if({scope.sees}, coalesce(filter({rows}, row -> row.of is not null), array()), array())"
-    )
-
-
-def _used(exchanges: DataFrame) -> DataFrame:
-    """Return the producers of each connection."""
-    return (
-        exchanges.where("api = 'Produce'")
-        .select("capture", "connection", F.explode("seen.places.producer_id").alias("id"))
-        .where("id is not null")
-        .groupBy("capture", "connection")
-        .agg(F.collect_set("id").alias("used"))
     )
 
 
