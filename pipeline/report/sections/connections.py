@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
-from barnabas.pipeline.report.wording import clock_span, duration, name
+from barnabas.pipeline.report.wording import client, clock_span, duration
 from barnabas.plural import plural
 
 EACH, SHORT_MS = 5, 30_000
@@ -31,6 +31,6 @@ def draw(clients: Sequence[Row]) -> Content:
 def _text(row: Row) -> str:
     addresses = plural(row["servers"], "address", "addresses")
     return (
-        f"{name(row['client_id'])} opened {row['count']:,} connections to {addresses} "
+        f"{client(row)} opened {row['count']:,} connections to {addresses} "
         f"{clock_span(row)}: half of them lasted less than {duration(row['median_ms'])}"
     )

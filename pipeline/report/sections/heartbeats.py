@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import AMBER, GREEN, RED, bars, by_name
-from barnabas.pipeline.report.wording import duration, member, name, percent
+from barnabas.pipeline.report.wording import client, duration, member, percent
 
 MOST: Final = 25
 
@@ -67,11 +67,10 @@ def _is_late(row: Row) -> bool:
 
 def _statement(row: Row) -> Statement:
     silence = f"{duration(row['max_gap_ms'])} of a session of {duration(row['session_timeout_ms'])}"
-    client = name(row["client_id"])
     if row["expired"]:
-        text = f"group {row['group']}: the session of {client} expired ({silence})"
+        text = f"group {row['group']}: the session of {client(row)} expired ({silence})"
         return Statement("bad", text, [row])
-    return Statement("odd", f"group {row['group']}: {client} was silent for {silence}", [row])
+    return Statement("odd", f"group {row['group']}: {client(row)} was silent for {silence}", [row])
 
 
 def _colour(row: Row) -> str:

@@ -11,7 +11,7 @@ from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, 
 from barnabas.pipeline.report.plotting import LOG_MS, MOST, grid, label, over_time
 from barnabas.pipeline.report.rises import Rise, rise
 from barnabas.pipeline.report.sections.latency import latency_line
-from barnabas.pipeline.report.wording import client, clock, clock_span, duration, name
+from barnabas.pipeline.report.wording import client, clock, clock_span, duration
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms"}
 """The reader's choices."""
@@ -89,7 +89,7 @@ def _outlier_text(row: Row) -> str:
     p50, usual = row["p50_ms"], row["usual_ms"]
     times = f"{p50 / usual:,.0f} times " if usual else ""
     return (
-        f"{name(row['client_id'])}, {row['api']} to {broker_name(row['broker'])}: its median latency is "
+        f"{client(row)}, {row['api']} to {broker_name(row['broker'])}: its median latency is "
         f"{duration(p50)} {clock_span(row)}, {times}that of its {row['clients'] - 1} peers, "
         f"{duration(usual)}"
     )

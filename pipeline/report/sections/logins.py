@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
-from barnabas.pipeline.report.wording import clock_span, name
+from barnabas.pipeline.report.wording import client, clock_span
 
 
 def draw(logins: Sequence[Row]) -> Content:
@@ -23,5 +23,5 @@ def draw(logins: Sequence[Row]) -> Content:
 def _text(row: Row) -> str:
     return (
         f"{row['failed']:,} of {row['count']:,} logins of {row['identity'] or 'an unknown user'} from "
-        f"{row['host']} ({name(row['client_id'])}) failed {clock_span(row)}: {row['reason']}"
+        f"{row['host']} ({client(row)}) failed {clock_span(row)}: {row['reason']}"
     )

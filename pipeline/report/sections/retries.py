@@ -8,7 +8,7 @@ from typing import Final
 from barnabas.pipeline.report.grouping import grouped
 from barnabas.pipeline.report.parts import STATEMENTS, Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import TIME_AXIS, bars, by_name, colours, moment
-from barnabas.pipeline.report.wording import clock, duration, ms_between, name
+from barnabas.pipeline.report.wording import client, clock, duration, ms_between, name
 
 MOST: Final = 30
 
@@ -46,13 +46,13 @@ def draw(storms: Sequence[Row]) -> Content:
 
 def _text(row: Row) -> str:
     return (
-        f"{name(row['client_id'])} tried {row['api']} {row['attempts']:,} times in"
+        f"{client(row)} tried {row['api']} {row['attempts']:,} times in"
         f" {duration(_ms(row))} from {clock(row['start'])}: {name(row['error'])}"
     )
 
 
 def _request(row: Row) -> str:
-    return f"{name(row['client_id'])} {row['api']}"
+    return f"{client(row)} {row['api']}"
 
 
 def _ms(row: Row) -> float:

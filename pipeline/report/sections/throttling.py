@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from barnabas.pipeline.report.grouping import grouped
 from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
-from barnabas.pipeline.report.wording import clock_span, duration, name
+from barnabas.pipeline.report.wording import client, clock_span, duration
 from barnabas.plural import plural
 
 
 def draw(throttled: Sequence[Row]) -> Content:
     """Draw a table with a row for each client, broker and quota."""
-    by_client = grouped(
-        throttled, lambda row: (name(row["client_id"]), row["user"] or "", row["quota"])
-    )
+    by_client = grouped(throttled, lambda row: (client(row), row["user"] or "", row["quota"]))
     longest = sorted(by_client.values(), key=lambda rows: -sum(row["total_ms"] for row in rows))
     statements = [Statement("odd", _text(rows), rows) for rows in longest[:STATEMENTS]]
     table = table_of(
@@ -31,7 +29,7 @@ def _text(rows: Sequence[Row]) -> str:
     user = f" (user {first['user']})" if first["user"] else ""
     total, count = (sum(row[column] for row in rows) for column in ("total_ms", "count"))
     return (
-        f"{name(first['client_id'])}{user} was throttled by its {first['quota']} quota "
+        f"{client(first)}{user} was throttled by its {first['quota']} quota "
         f"{clock_span(*rows)}: {duration(total)} in {plural(count, 'response')}, up to "
         f"{duration(max(row['longest_ms'] for row in rows))} in one"
     )
