@@ -7,7 +7,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
-from barnabas.pipeline.analyses.expressions import body_field, query
+from barnabas.pipeline.analyses.expressions import MEMBER_IN_ORDER, OF_MEMBER, body_field, query
 
 APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommit")
 
@@ -25,7 +25,7 @@ def classic_steps(exchanges: DataFrame) -> DataFrame:
         f"""\
 WITH requests AS (
   SELECT *, coalesce(answered_ns, ts_ns) AS stop_ns,
-    max(coalesce(answered_ns, ts_ns)) OVER (PARTITION BY capture, `group`, member) AS seen_ns,
+    max(coalesce(answered_ns, ts_ns)) OVER ({OF_MEMBER}) AS seen_ns,
     CASE WHEN api = 'LeaveGroup' OR error IN {OUT} THEN 'ends'
       WHEN api = 'JoinGroup' AND error = '' THEN 'joins' WHEN api = 'SyncGroup' AND error = '' THEN 'syncs'
     END AS step,
@@ -35,18 +35,16 @@ WITH requests AS (
       WHEN NOT startswith({body_field("request.reason", "string")}, '{GIVEN_ID}')
         THEN nullif({body_field("request.reason", "string")}, '') END AS given,
     {body_field("request.member_id", "string")} = '' OR coalesce(
-      lag(error) OVER in_order = 'MEMBER_ID_REQUIRED', false) AS is_new
+      lag(error) OVER ({MEMBER_IN_ORDER}) = 'MEMBER_ID_REQUIRED', false) AS is_new
   FROM {{exchanges}} WHERE api IN {APIS} AND `group` IS NOT NULL AND member IS NOT NULL
-  WINDOW in_order AS (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal)
 ), steps AS (
-  SELECT *, lag(step) OVER (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal) AS step_before,
+  SELECT *, lag(step) OVER ({MEMBER_IN_ORDER}) AS step_before,
     if(step = 'syncs', NULL, coalesce(given, if(is_new, 'new member', 'rejoins'))) AS why
   FROM requests WHERE step IS NOT NULL
 ), numbered AS (
-  SELECT *, lead(ts_ns) OVER in_order AS next_ns,
-    coalesce(generation, last_value(generation) IGNORE NULLS OVER in_order) AS number
+  SELECT *, lead(ts_ns) OVER ({MEMBER_IN_ORDER}) AS next_ns,
+    coalesce(generation, last_value(generation) IGNORE NULLS OVER ({MEMBER_IN_ORDER})) AS number
   FROM steps WHERE step <> 'ends' OR coalesce(step_before, '') <> 'ends'
-  WINDOW in_order AS (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal)
 )
 SELECT capture, `group`, number AS generation, member, client_id, 'classic' AS protocol,
   coalesce(why, max(if(step = 'joins', why, NULL)) OVER of_member) AS reason,

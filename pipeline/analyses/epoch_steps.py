@@ -6,7 +6,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import body_field, query
+from barnabas.pipeline.analyses.expressions import MEMBER_IN_ORDER, OF_MEMBER, body_field, query
 
 APIS: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 
@@ -40,14 +40,12 @@ WITH requests AS (
   FROM {{exchanges}} WHERE api IN {APIS} AND `group` IS NOT NULL AND member IS NOT NULL
 ), steps AS (
   SELECT *, assigned AND NOT ends AS syncs,
-    max(stop_ns) OVER (PARTITION BY capture, `group`, member) AS seen_ns,
+    max(stop_ns) OVER ({OF_MEMBER}) AS seen_ns,
     min(if(owns AND NOT ends, ts_ns, NULL)) OVER (
-      PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal
-      ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS confirmed_ns
+      {MEMBER_IN_ORDER} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS confirmed_ns
   FROM requests
 ), followed AS (
-  SELECT *, lead(if(ends, ts_ns, stop_ns)) OVER (
-    PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal) AS next_ns
+  SELECT *, lead(if(ends, ts_ns, stop_ns)) OVER ({MEMBER_IN_ORDER}) AS next_ns
   FROM steps WHERE joins OR syncs OR ends
 ), known AS (
   SELECT *, coalesce(least(confirmed_ns, next_ns), stop_ns) AS known_ns FROM followed

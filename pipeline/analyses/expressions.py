@@ -25,6 +25,12 @@ CLIENT: Final = "coalesce(nullif(client_id, ''), client_address)"
 CLIENT_KEY: Final = f"concat_ws('/', {HOST}, client_id)"
 """SQL: `barnabas.captures.checks.finding.client_key`."""
 
+OF_MEMBER: Final = "PARTITION BY capture, `group`, member"
+"""SQL: the window of a member's exchanges."""
+
+MEMBER_IN_ORDER: Final = f"{OF_MEMBER} ORDER BY ts_ns, ordinal"
+"""SQL: the window of a member's exchanges, by time."""
+
 
 def query(sql: str, exchanges: DataFrame, **tables: Any) -> DataFrame:
     """Run SQL over tables: {exchanges}, with `host` and `answered_ns` added to it, and others by name."""

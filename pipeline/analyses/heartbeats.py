@@ -6,7 +6,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import NS, body_field, query
+from barnabas.pipeline.analyses.expressions import MEMBER_IN_ORDER, NS, OF_MEMBER, body_field, query
 from barnabas.pipeline.rows.columns import Column
 
 CLASSIC: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit")
@@ -53,18 +53,17 @@ WITH requests AS (
   SELECT *, api IN {NEW} AS is_new, if(api = 'OffsetCommit', ts_ns, answered_ns) AS heard_ns,
     error IN {ALIVE} AND latency_ms IS NOT NULL AND NOT (api IN {NEW} AND generation < 0) AS is_alive,
     if(api IN {NEW}, generation > 0, api IN ('Heartbeat', 'OffsetCommit')) AS ends_silence,
-    max(if(api IN {NEW}, api, NULL)) OVER (PARTITION BY capture, `group`, member) AS new_api,
+    max(if(api IN {NEW}, api, NULL)) OVER ({OF_MEMBER}) AS new_api,
     {body_field("request.session_timeout_ms", "int")} AS session_timeout_ms,
     {body_field("response.heartbeat_interval_ms", "int")} AS interval_ms
   FROM {{exchanges}} WHERE api IN {(*CLASSIC, *NEW)} AND `group` IS NOT NULL AND member IS NOT NULL
     AND (api <> 'JoinGroup' OR error = '')
 ), signs AS (
-  SELECT *, last_value(session_timeout_ms) IGNORE NULLS OVER in_order AS timeout_ms,
+  SELECT *, last_value(session_timeout_ms) IGNORE NULLS OVER ({MEMBER_IN_ORDER}) AS timeout_ms,
     last_value(if(new_api IS NULL OR is_new,
       named_struct('ns', if(is_alive, heard_ns, NULL), 'losses', losses), NULL)) IGNORE NULLS OVER (
-      PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS sign
-  FROM requests WINDOW in_order AS (PARTITION BY capture, `group`, member ORDER BY ts_ns, ordinal)
+      {MEMBER_IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS sign
+  FROM requests
 ), silences AS (
   SELECT *, if(ends_silence AND sign.losses = losses, (ts_ns - sign.ns) / {NS}D, NULL) AS gap_ms
   FROM signs

@@ -19,6 +19,11 @@ from barnabas.pipeline.rows.columns import Column
 APART_MS: Final = 1000
 """retry.backoff.max.ms of Java's clients: attempts with a longer pause are no storm."""
 
+ATTEMPTS: Final = (
+    "PARTITION BY capture, host, client_id, api, error ORDER BY ts_ns, connection, ordinal"
+)
+"""SQL: the window of a client's failures with an API and error."""
+
 LEAST: Final = 5
 """The fewest attempts of a storm."""
 
@@ -49,13 +54,10 @@ def retries(exchanges: DataFrame) -> DataFrame:
         f"""\
 WITH paused AS (
   SELECT *, coalesce(answered_ns, ts_ns) AS done_ns,
-    (ts_ns - lag(coalesce(answered_ns, ts_ns)) OVER attempts) / {NS}D AS pause_ms
+    (ts_ns - lag(coalesce(answered_ns, ts_ns)) OVER ({ATTEMPTS})) / {NS}D AS pause_ms
   FROM {{exchanges}} WHERE error <> ''
-  WINDOW attempts AS (PARTITION BY capture, host, client_id, api, error ORDER BY ts_ns, connection, ordinal)
 ), attempts AS (
-  SELECT *, sum(if(pause_ms <= {APART_MS}, 0, 1)) OVER (
-    PARTITION BY capture, host, client_id, api, error ORDER BY ts_ns, connection, ordinal) AS storm
-  FROM paused
+  SELECT *, sum(if(pause_ms <= {APART_MS}, 0, 1)) OVER ({ATTEMPTS}) AS storm FROM paused
 )
 SELECT client_id, api, error, min(ts) AS start, {moment("max(done_ns)")} AS end, count(*) AS attempts,
   (count(*) - 1) * 1000 / nullif((max(ts_ns) - min(ts_ns)) / {NS}D, 0D) AS rate,
