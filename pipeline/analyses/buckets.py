@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import NS
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 
@@ -24,19 +22,22 @@ MOST: Final = 240
 """The most buckets of a capture's time, unless it is longer than this many of the widest."""
 
 
-def bucketed(rows: DataFrame, exchanges: DataFrame) -> DataFrame:
-    """Return the rows, which have `capture` and `ts_ns`, with a timestamp `bucket`: its beginning.
+BUCKET: Final = f"timestamp_millis(ts_ns div {NS} - pmod(ts_ns div {NS}, width))"
+"""SQL: the beginning of the bucket of a time, in buckets of a width."""
 
-    All buckets of a capture have the same width, which follows from the capture's time in `exchanges`.
+
+def width(most: int) -> str:
+    """Return SQL: the width of the buckets of a capture's exchanges, of which there are at most this many."""
+    return f"""coalesce(get(filter(
+    array({", ".join(map(str, WIDTHS_MS))}),
+    width -> width >= (max(ts_ns) - min(ts_ns)) / {NS * most}D), 0), {WIDTHS_MS[-1]})"""
+
+
+def bucketed(exchanges: DataFrame) -> DataFrame:
+    """Return all exchanges with a timestamp `bucket`: its beginning.
+
+    All buckets of a capture have the same width, which follows from the capture's time.
     """
-    span = (F.max("ts_ns") - F.min("ts_ns")) / F.lit(float(NS * MOST))
-    widths = F.array(*(F.lit(width) for width in WIDTHS_MS))
-    fits = F.get(F.filter(widths, lambda width: width >= span), F.lit(0))
-    width = F.coalesce(fits, F.lit(WIDTHS_MS[-1])).cast("bigint").alias("width")
-    of_captures = exchanges.groupBy("capture").agg(width)
-    start = F.expr(f"ts_ns div {NS} - pmod(ts_ns div {NS}, width)")
-    return (
-        rows.join(F.broadcast(of_captures), "capture")
-        .withColumn("bucket", F.timestamp_millis(start))
-        .drop("width")
-    )
+    widths = exchanges.groupBy("capture").agg(F.expr(width(MOST)).alias("width"))
+    timed = exchanges.join(F.broadcast(widths), "capture")
+    return timed.withColumn("bucket", F.expr(BUCKET)).drop("width")

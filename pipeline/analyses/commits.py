@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
 from barnabas.captures.checks.commits import FENCES
-from barnabas.pipeline.analyses.expressions import error_text, host, total
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
+from barnabas.specs.error_codes import ERROR_CODES
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-COMMITS: Final = ("OffsetCommit", "TxnOffsetCommit")
+FENCE_CODES: Final = tuple(error.code for error in ERROR_CODES if error.name in FENCES)
+"""The codes of errors that fence a transaction of a former member."""
 
 COLUMNS: Final = (
     Column("group", "string", "the group"),
@@ -50,109 +48,52 @@ def commits(exchanges: DataFrame) -> DataFrame:
     is a member of, from the same address and with the same client id. Offsets are counted, not records:
     transaction markers and compacted records have offsets, too.
     """
-    narrow = exchanges.withColumn("host", host()).select(
-        *("capture", "host", "client_id", "connection", "ts_ns", "ordinal", "api", "group"),
-        *("partitions", "latency_ms", "note"),
-    )
-    clients = ("capture", "host", "client_id")
-    groups = (
-        narrow.where("`group` is not null")
-        .where(F.col("api").isin(*COMMITS, "OffsetFetch", "JoinGroup", "ConsumerGroupHeartbeat"))
-        .select(*clients, "group")
-        .distinct()
-    )
-    same = [F.col(f"of.{name}").eqNullSafe(F.col(f"fetch.{name}")) for name in clients]
-    fetches = (
-        _listed(narrow.where("api = 'Fetch'").drop("group"))
-        .alias("fetch")
-        .join(groups.alias("of"), same)
-        .select("fetch.*", "of.group")
-    )
-    offsets = _listed(narrow.where(F.col("api").isin(*COMMITS, "OffsetFetch")))
-    return _summed(_compared(fetches.unionByName(offsets.where("`group` is not null"))))
-
-
-def _listed(exchanges: DataFrame) -> DataFrame:
-    """Return one row for each partition; a fetch session omits the offset of an unchanged partition."""
-    session = Window.partitionBy("capture", "connection", "topic", "partition").orderBy(
-        "ts_ns", "ordinal"
-    )
-    item = F.col("item")
-    position = F.last("requested", ignorenulls=True).over(session)
-    return (
-        exchanges.withColumn("item", F.explode("partitions"))
-        .drop("partitions")
-        .select(
-            "*",
-            *(item[name].alias(name) for name in ("topic", "partition", "error_code", "records")),
-            item["offset"].alias("requested"),
-            item["last_offset"].alias("last_offset"),
-        )
-        .drop("item")
-        .withColumn(
-            "offset", F.when(F.col("api") == "Fetch", position).otherwise(F.col("requested"))
-        )
-    )
-
-
-def _compared(rows: DataFrame) -> DataFrame:
-    """Return each fetch with the earlier fetches and commits of its group."""
-    in_order = Window.partitionBy("capture", "group", "topic", "partition").orderBy(
-        "ts_ns", "connection", "ordinal"
-    )
-    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    fetched = (F.col("api") == "Fetch") & (F.col("records") > 0)
-    taken = F.col("api").isin(*COMMITS) & (F.coalesce("error_code", F.lit(-1)) == 0)
-    stored = (F.col("api") == "OffsetFetch") & (F.col("offset") >= 0)
-    next_offset = F.when(fetched, F.col("last_offset") + 1)
-    error = F.coalesce("error_code", F.lit(0))
-    fenced = (F.col("api") == "TxnOffsetCommit") & error_text(error).isin(*sorted(FENCES))
-    owed = F.coalesce(F.col("up_to"), F.col("stored_before"))
-    return (
-        rows.withColumn("next", next_offset)
-        .withColumn("taken", F.when(taken, F.col("offset")))
-        .withColumn("up_to", F.max("next").over(before))
-        .withColumn(
-            "stored_before",
-            F.last(F.when(taken | stored, F.col("offset")), ignorenulls=True).over(before),
-        )
-        .withColumn("taken_before", F.max("taken").over(before))
-        .withColumn(
-            "again",
-            F.when(
-                fetched & F.col("up_to").isNotNull(),
-                F.greatest(F.least("up_to", "next") - F.col("offset"), F.lit(0)),
-            ),
-        )
-        .withColumn("passed_over", F.when(fetched, F.greatest(F.col("offset") - owed, F.lit(0))))
-        .withColumn("rewind", F.col("taken") < F.col("taken_before"))
-        .withColumn("fence", fenced)
-        .withColumn("refusal", F.col("api").isin(*COMMITS) & (error != 0) & ~fenced)
-    )
-
-
-def _summed(rows: DataFrame) -> DataFrame:
-    return (
-        rows.groupBy("capture", "group", "topic", "partition", "host", "client_id")
-        .agg(
-            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias(
-                "committed"
-            ),
-            F.max("next").alias("fetched_to"),
-            total(F.col("again")).alias("duplicates"),
-            total(F.col("passed_over")).alias("gaps"),
-            F.count("taken").alias("commits"),
-            F.count(F.when(F.col("refusal"), 1)).alias("refused"),
-            F.count(F.when(F.col("fence"), 1)).alias("fenced"),
-            F.count(F.when(F.col("rewind"), 1)).alias("rewinds"),
-        )
-        .withColumn(
-            "lag",
-            F.when(
-                F.col("committed").isNotNull() & F.col("fetched_to").isNotNull(),
-                F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)),
-            ),
-        )
-        .where("committed is not null or fetched_to is not null or refused + fenced > 0")
-        .select(*(column.name for column in COLUMNS))
+    return query(
+        f"""\
+WITH groups AS (
+  SELECT DISTINCT capture, host, client_id, `group` FROM {{exchanges}}
+  WHERE `group` IS NOT NULL AND api IN (
+    'OffsetCommit', 'TxnOffsetCommit', 'OffsetFetch', 'JoinGroup', 'ConsumerGroupHeartbeat')
+), items AS (
+  SELECT capture, host, client_id, connection, ts_ns, ordinal, api, `group`, explode(partitions) AS item
+  FROM {{exchanges}} WHERE api IN ('Fetch', 'OffsetFetch', 'OffsetCommit', 'TxnOffsetCommit')
+), offsets AS (
+  -- a fetch session omits the offset of an unchanged partition
+  SELECT *, item.topic, item.partition, item.error_code, if(api = 'Fetch',
+    last_value(item.`offset`) IGNORE NULLS OVER (
+      PARTITION BY api, capture, connection, item.topic, item.partition ORDER BY ts_ns, ordinal),
+    item.`offset`) AS position
+  FROM items
+), events AS (
+  SELECT offsets.capture, if(api = 'Fetch', groups.`group`, offsets.`group`) AS `group`, topic, partition,
+    offsets.host, offsets.client_id, connection, ts_ns, ordinal, position,
+    api = 'Fetch' AND item.records > 0 AS fetches,
+    if(api = 'Fetch' AND item.records > 0, item.last_offset + 1, NULL) AS next,
+    if(api LIKE '%Commit' AND error_code = 0, position, NULL) AS accepted,
+    if(api = 'OffsetFetch' AND position >= 0, position, NULL) AS stored,
+    api = 'TxnOffsetCommit' AND error_code IN {FENCE_CODES} AS fenced,
+    api LIKE '%Commit' AND error_code <> 0 AS rejected
+  FROM offsets LEFT JOIN groups ON api = 'Fetch' AND offsets.capture = groups.capture
+    AND offsets.host <=> groups.host AND offsets.client_id <=> groups.client_id
+), compared AS (
+  SELECT *, max(next) OVER before AS up_to, max(accepted) OVER before AS accepted_before,
+    last_value(coalesce(accepted, stored)) IGNORE NULLS OVER before AS stored_before
+  FROM events WHERE `group` IS NOT NULL WINDOW before AS (
+    PARTITION BY capture, `group`, topic, partition ORDER BY ts_ns, connection, ordinal
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), sums AS (
+  SELECT capture, `group`, topic, partition, host, client_id,
+    max_by(accepted, if(accepted IS NULL, NULL, ts_ns)) AS committed, max(next) AS fetched_to,
+    coalesce(sum(if(fetches AND up_to IS NOT NULL, greatest(least(up_to, next) - position, 0), 0)), 0)
+      AS duplicates,
+    coalesce(sum(if(fetches, greatest(position - coalesce(up_to, stored_before), 0), 0)), 0) AS gaps,
+    count(accepted) AS commits, count_if(rejected AND NOT fenced) AS refused, count_if(fenced) AS fenced,
+    count_if(accepted < accepted_before) AS rewinds
+  FROM compared GROUP BY capture, `group`, topic, partition, host, client_id
+)
+SELECT `group`, topic, partition, client_id, committed, fetched_to,
+  if(committed IS NULL OR fetched_to IS NULL, NULL, greatest(fetched_to - committed, 0)) AS lag,
+  duplicates, gaps, commits, refused, fenced, rewinds, host, capture
+FROM sums WHERE committed IS NOT NULL OR fetched_to IS NOT NULL OR refused + fenced > 0""",
+        exchanges,
     )

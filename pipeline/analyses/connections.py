@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from barnabas.pipeline.analyses.expressions import host
+from pyspark.sql import DataFrame
+
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
@@ -29,7 +28,7 @@ def connections(exchanges: DataFrame) -> DataFrame:
 
     A client keeps about one connection to each broker for minutes (connections.max.idle.ms is 9 by default).
     """
-    return exchanges.sparkSession.sql(
+    return query(
         """\
 WITH each AS (
   SELECT capture, connection, host, max(client_id) AS client_id, max(user) AS user,
@@ -41,5 +40,5 @@ SELECT client_id, user, host, count(*) AS count, count(DISTINCT server) AS serve
   percentile_disc(0.5) WITHIN GROUP (ORDER BY used_ms) AS median_ms, avg(requests) AS requests,
   min(start) AS start, max(start) AS end, capture
 FROM each GROUP BY capture, client_id, user, host""",
-        exchanges=exchanges.withColumn("host", host()),
+        exchanges,
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import error_text, with_request, without_negotiation
+from barnabas.pipeline.analyses.expressions import query, with_request, without_negotiation
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from barnabas.specs.error_codes import ERROR_CODES
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -31,15 +31,19 @@ def errors(exchanges: DataFrame) -> DataFrame:
     longer the leader. An ApiVersions request with UNSUPPORTED_VERSION is no error if the client repeats it
     successfully: that is how versions are negotiated.
     """
-    refused = without_negotiation(with_request(exchanges)).select(
-        "capture", "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
+    refused = without_negotiation(with_request(bucketed(exchanges)))
+    codes = refused.withColumn("code", F.explode("error_codes"))
+    return query(
+        """\
+SELECT bucket, client_id, api, error, count(*) AS count, min(ts) AS first_ts, max(ts) AS last_ts
+FROM {exchanges} GROUP BY bucket, client_id, api, error""",
+        codes.withColumn("error", _error_name(F.col("code"))),
     )
-    return (
-        bucketed(refused.withColumn("error", error_text(F.col("code"))), exchanges)
-        .groupBy("bucket", "client_id", "api", "error")
-        .agg(
-            F.count("*").alias("count"),
-            F.min("ts").alias("first_ts"),
-            F.max("ts").alias("last_ts"),
-        )
+
+
+def _error_name(code: Expression) -> Expression:
+    """Return the name of an error code."""
+    names = F.create_map(
+        *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
     )
+    return F.coalesce(F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string")))

@@ -1,18 +1,14 @@
-"""Expressions that several analyses share. Times inside are ns since the epoch, durations ms."""
+"""SQL that several analyses share. Times inside are ns since the epoch, durations ms."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.exchange import STRAY
 from barnabas.captures.kafka.notes import INFERRED
-from barnabas.specs.error_codes import ERROR_CODES
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 NS: Final = 1_000_000
 """Nanoseconds in a millisecond."""
@@ -20,11 +16,26 @@ NS: Final = 1_000_000
 HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
 """SQL: the client's address without its port."""
 
+ANSWERED_NS: Final = f"ts_ns + cast(round(latency_ms * {NS}) as bigint)"
+"""SQL: the time of the response; null without one."""
+
 CLIENT: Final = "coalesce(nullif(client_id, ''), client_address)"
 """SQL: `Exchange.client`."""
 
 CLIENT_KEY: Final = f"concat_ws('/', {HOST}, client_id)"
 """SQL: `barnabas.captures.checks.finding.client_key`."""
+
+OF_MEMBER: Final = "PARTITION BY capture, `group`, member"
+"""SQL: the window of a member's exchanges."""
+
+MEMBER_IN_ORDER: Final = f"{OF_MEMBER} ORDER BY ts_ns, ordinal"
+"""SQL: the window of a member's exchanges, by time."""
+
+
+def query(sql: str, exchanges: DataFrame, **tables: Any) -> DataFrame:
+    """Run SQL over tables: {exchanges}, with `host` and `answered_ns` added to it, and others by name."""
+    added = {"host": F.expr(HOST), "answered_ns": F.expr(ANSWERED_NS)}
+    return exchanges.sparkSession.sql(sql, exchanges=exchanges.withColumns(added), **tables)
 
 
 def with_request(exchanges: DataFrame) -> DataFrame:
@@ -45,59 +56,29 @@ def without_negotiation(exchanges: DataFrame) -> DataFrame:
 
     A client that continues with another version on its connection has negotiated it (KIP-511).
     """
-    following = (
-        Window.partitionBy("capture", "connection")
-        .orderBy("ts_ns", "ordinal")
-        .rowsBetween(1, Window.unboundedFollowing)
-    )
     # Sail has no bool_or over a window that slides
-    agreed = F.coalesce(
-        F.max((F.col("error") == "").cast("int")).over(following) == 1, F.lit(False)
+    greetings = exchanges.sparkSession.sql(
+        """\
+SELECT *, error = 'UNSUPPORTED_VERSION' AND version > 0 AND max(cast(error = '' AS int)) OVER (
+    PARTITION BY capture, connection ORDER BY ts_ns, ordinal
+    ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) = 1 AS negotiates
+FROM {exchanges} WHERE api = 'ApiVersions'""",
+        exchanges=exchanges,
     )
-    negotiates = (F.col("error") == "UNSUPPORTED_VERSION") & (F.col("version") > 0) & agreed
-    greetings = exchanges.where("api = 'ApiVersions'").withColumn("negotiates", negotiates)
     others = exchanges.where("api <> 'ApiVersions'")
     return others.unionByName(greetings.where("negotiates is not true").drop("negotiates"))
 
 
-def host() -> Column:
-    """Return the client's address without its port."""
-    return F.expr(HOST)
+def moment(ns: str) -> str:
+    """Return SQL: a time as a timestamp, to the microsecond."""
+    return f"timestamp_micros(({ns}) div 1000)"  # a double is too coarse
 
 
-def answered_ns() -> Column:
-    """Return the time of the response; null without one."""
-    return F.col("ts_ns") + F.round(F.col("latency_ms") * NS).cast("bigint")
+def body_field(path: str, kind: str) -> str:
+    """Return SQL: a body's field, such as `request.session_timeout_ms`; null if it has none of this type."""
+    return f"try_variant_get(body, '$.{path}', '{kind}')"
 
 
-def moment(ns: Column) -> Column:
-    """Return a time as a timestamp, to the microsecond."""
-    return F.timestamp_micros(F.call_function("div", ns, F.lit(1000)))  # a double is too coarse
-
-
-def ms(ns: Column) -> Column:
-    """Return a duration in ms."""
-    return ns / F.lit(float(NS))
-
-
-def body_field(path: str, kind: str) -> Column:
-    """Return a field of a body, such as `request.session_timeout_ms`; null if it has none of this type."""
-    return F.try_variant_get("body", f"$.{path}", kind)
-
-
-def percentile(column: str, share: float) -> Column:
-    """Return a percentile of a group's values: the nearest rank, which is one of the values."""
-    return F.expr(f"percentile_disc({share}) within group (order by {column})")
-
-
-def error_text(code: Column) -> Column:
-    """Return the name of an error code."""
-    names = F.create_map(
-        *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
-    )
-    return F.coalesce(F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string")))
-
-
-def total(value: Column) -> Column:
-    """Return the sum of a group's values; 0 if there are none."""
-    return F.coalesce(F.sum(value), F.lit(0).cast("bigint"))
+def percentile(column: str, share: float) -> str:
+    """Return SQL: a percentile of a group's values: the nearest rank, which is one of the values."""
+    return f"percentile_disc({share}) WITHIN GROUP (ORDER BY {column})"

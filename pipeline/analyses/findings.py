@@ -11,21 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, ScopeName, finish
 from barnabas.captures.kafka.context import Context
-from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
+from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured, query
 from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
 from barnabas.pipeline.rows.exchanges import exchange
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("check", "string", "name of the check"),
@@ -111,34 +108,38 @@ def findings(exchanges: DataFrame) -> DataFrame:
     Bodies are not read: the facts that checks use were extracted when the table was made. The input needs the
     columns `end_ns`, `losses`, `named_broker` and `seen`.
     """
-    narrow = captured(exchanges).select(*ROW_COLUMNS, "end_ns", "api", "group", "seen")
-    rows = F.flatten(F.array(*(F.expr(_rows(scope)) for scope in SCOPES)))
-    each = (
-        narrow.join(F.broadcast(_used(narrow)), ["capture", "connection"], "left")
-        .withColumn("row", F.explode(rows))
-        .select(*ROW_COLUMNS, "end_ns", "row.*")
+    each = query(
+        f"""\
+WITH ids AS (
+  SELECT capture, connection, explode(seen.places.producer_id) AS id FROM {{exchanges}} WHERE api = 'Produce'
+), producers AS (
+  SELECT capture, connection, collect_set(id) AS used FROM ids WHERE id IS NOT NULL
+  GROUP BY capture, connection
+), keyed AS (
+  SELECT /*+ BROADCAST(producers) */ *, explode(flatten(array({", ".join(map(_rows, SCOPES))}))) AS row
+  FROM {{exchanges}} LEFT JOIN producers USING (capture, connection)
+)
+SELECT {", ".join(ROW_COLUMNS)}, end_ns, row.* FROM keyed""",
+        captured(exchanges).select(*ROW_COLUMNS, "end_ns", "api", "group", "seen"),
     )
     return in_order(each, "capture", "by", "of").mapInArrow(checked, ddl(COLUMNS))
 
 
 def in_one_pass(exchanges: DataFrame) -> DataFrame:
     """Run the checks in one task, which sees each exchange once, without a shuffle."""
-    narrow = captured(exchanges).select(*ROW_COLUMNS, "end_ns", "seen").coalesce(1)
-    return in_order(narrow, "capture").mapInArrow(checked_at_once, ddl(COLUMNS))
+    narrow = captured(exchanges).selectExpr(
+        *ROW_COLUMNS, "end_ns", "seen", "null as by", "null as of"
+    )
+    return in_order(narrow.coalesce(1), "capture").mapInArrow(checked, ddl(COLUMNS))
 
 
 def in_order(exchanges: DataFrame, *keys: str) -> DataFrame:
     """Return exchanges grouped by keys, in the order in which they end."""
+    packet = F.expr("coalesce(nullif(response_packet, 0), request_packet)")
+    ends = {"end_ns": F.coalesce("end_ns", F.lit(NEVER)), "packet": packet}
     # Sail drops a sort before a function of Python, but not that of a window
     row_number = F.row_number().over(Window.partitionBy(*keys).orderBy(*ORDER))
-    return _ended(exchanges).withColumn("row_number", row_number)
-
-
-def _ended(exchanges: DataFrame) -> DataFrame:
-    """Return exchanges with the columns of ORDER."""
-    packet = F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet")
-    end = F.coalesce("end_ns", F.lit(NEVER))
-    return exchanges.withColumn("end_ns", end).withColumn("packet", packet)
+    return exchanges.withColumns(ends).withColumn("row_number", row_number)
 
 
 def _rows(scope: Scope) -> str:
@@ -154,44 +155,22 @@ def _rows(scope: Scope) -> str:
     )
 
 
-def _used(exchanges: DataFrame) -> DataFrame:
-    """Return the producers of each connection."""
-    return (
-        exchanges.where("api = 'Produce'")
-        .select("capture", "connection", F.explode("seen.places.producer_id").alias("id"))
-        .where("id is not null")
-        .groupBy("capture", "connection")
-        .agg(F.collect_set("id").alias("used"))
-    )
+def rows_by(
+    batches: Iterable[pa.RecordBatch], *keys: str
+) -> Iterator[tuple[tuple[Any, ...], Iterator[dict[str, Any]]]]:
+    """Yield the values of keys with their rows, of rows that are ordered by keys."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    return groupby(rows, key=itemgetter(*keys))
 
 
 def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the findings of rows that are ordered by keys and ends."""
-    for (capture, by, _), key_rows in groupby(
-        _all_rows(batches), key=itemgetter("capture", "by", "of")
-    ):
-        yield from _finding_batches(
-            capture, [check for check in CHECKS if check.scope == by], key_rows
-        )
-
-
-def checked_at_once(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the findings of rows that are ordered by capture and end."""
-    for capture, capture_rows in groupby(_all_rows(batches), key=itemgetter("capture")):
-        yield from _finding_batches(capture, CHECKS, capture_rows)
-
-
-def _all_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    return (row for batch in batches for row in batch.to_pylist())
-
-
-def _finding_batches(
-    capture: str, checks: Sequence[Check], rows: Iterable[dict[str, Any]]
-) -> Iterator[pa.RecordBatch]:
+    """Yield the findings of rows that are ordered by keys and ends; without a key, of all checks."""
     schema = arrow(COLUMNS)
-    row_of_each = (_row(capture, *result) for result in _run(checks, rows))
-    while batch_rows := list(islice(row_of_each, AT_ONCE)):
-        yield pa.RecordBatch.from_pylist(batch_rows, schema=schema)
+    for (capture, by, _), rows in rows_by(batches, "capture", "by", "of"):
+        checks = [check for check in CHECKS if by in (None, check.scope)]
+        finding_rows = (_row(capture, *result) for result in _run(checks, rows))
+        while batch_rows := list(islice(finding_rows, AT_ONCE)):
+            yield pa.RecordBatch.from_pylist(batch_rows, schema=schema)
 
 
 def _run(

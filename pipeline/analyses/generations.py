@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.pipeline.analyses.expressions import captured
-from barnabas.pipeline.analyses.findings import ROW_COLUMNS, in_order
+from barnabas.pipeline.analyses.findings import ROW_COLUMNS, in_order, rows_by
 from barnabas.pipeline.rows.columns import arrow, ddl, fields
 from barnabas.pipeline.rows.exchanges import exchange
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = fields(
     "capture string, group string, generation int, began_ns bigint, members int, "
@@ -41,8 +38,7 @@ def generations(exchanges: DataFrame) -> DataFrame:
 def _learnt(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the generations of rows that are ordered by group and end."""
     schema = arrow(COLUMNS)
-    rows = (row for batch in batches for row in batch.to_pylist())
-    for (capture, _), group_rows in groupby(rows, key=lambda row: (row["capture"], row["group"])):
+    for (capture, _), group_rows in rows_by(batches, "capture", "group"):
         rebalances = Rebalances(row=_row)
         for row in group_rows:
             rebalances.note(exchange(row))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import answered_ns, body_field, ms
+from barnabas.pipeline.analyses.expressions import MEMBER_IN_ORDER, NS, OF_MEMBER, body_field, query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 CLASSIC: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit")
 NEW: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
@@ -51,48 +47,33 @@ def heartbeats(exchanges: DataFrame) -> DataFrame:
     SyncGroup need not send any. The broker sets the heartbeat interval of members of KIP-848, and their
     session timeout (default 45 s). A silence with a gap of the capture in it does not count.
     """
-    in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
-    new = F.col("api").isin(*NEW)
-    beats = F.col("api").isin("Heartbeat", *NEW)
-    alive = F.col("error").isin(*ALIVE) & F.col("latency_ms").isNotNull()
-    heard = F.when(F.col("api") == "OffsetCommit", F.col("ts_ns")).otherwise(answered_ns())
-    ends_silence = F.when(new, F.col("generation") > 0).otherwise(
-        F.col("api").isin("Heartbeat", "OffsetCommit")
-    )
-    newer = F.max(F.when(new, F.col("api"))).over(Window.partitionBy("capture", "group", "member"))
-    heard_of = newer.isNull() | new
-    leaving = new & (F.col("generation") < 0)
-    sign = F.when(heard_of, F.struct(F.when(alive & ~leaving, heard).alias("ns"), "losses"))
-    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    unbroken = F.col("sign.losses") == F.col("losses")
-    signs = (
-        exchanges.where(F.col("api").isin(*CLASSIC, *NEW))
-        .where("`group` is not null and member is not null")
-        .where("api <> 'JoinGroup' or error = ''")
-        .withColumn("session", body_field("request.session_timeout_ms", "int"))
-        .withColumn("interval", body_field("response.heartbeat_interval_ms", "int"))
-        .withColumn("sign", F.last(sign, ignorenulls=True).over(before))
-        .withColumn("timeout", F.last("session", ignorenulls=True).over(in_order))
-        .withColumn("gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("sign.ns"))))
-        .withColumn("late", F.coalesce(F.col("gap") > F.col("timeout"), F.lit(False)))
-    )
-    return (
-        signs.groupBy("capture", "group", "member")
-        .agg(
-            F.max_by("client_id", "ts_ns").alias("client_id"),
-            F.max(F.when(new, F.col("api"))).alias("newer"),
-            F.max_by("timeout", "ts_ns").alias("session_timeout_ms"),
-            F.max("interval").alias("interval_ms"),
-            F.count(F.when(beats, 1)).alias("heartbeats"),
-            F.max("gap").alias("max_gap_ms"),
-            F.max(F.col("gap") / F.col("timeout")).alias("share"),
-            F.bool_or(
-                F.col("late") | F.coalesce(F.col("error").isin(*THROWN_OUT), F.lit(False))
-            ).alias("expired"),
-            F.max("ts").alias("last_ts"),
-        )
-        .withColumn("protocol", F.coalesce("newer", F.lit("classic")))
-        .withColumn("intervals", F.col("max_gap_ms") / F.col("interval_ms"))
-        .where("heartbeats > 0")
-        .select(*(column.name for column in COLUMNS))
+    return query(
+        f"""\
+WITH requests AS (
+  SELECT *, api IN {NEW} AS is_new, if(api = 'OffsetCommit', ts_ns, answered_ns) AS heard_ns,
+    error IN {ALIVE} AND latency_ms IS NOT NULL AND NOT (api IN {NEW} AND generation < 0) AS is_alive,
+    if(api IN {NEW}, generation > 0, api IN ('Heartbeat', 'OffsetCommit')) AS ends_silence,
+    max(if(api IN {NEW}, api, NULL)) OVER ({OF_MEMBER}) AS new_api,
+    {body_field("request.session_timeout_ms", "int")} AS session_timeout_ms,
+    {body_field("response.heartbeat_interval_ms", "int")} AS interval_ms
+  FROM {{exchanges}} WHERE api IN {(*CLASSIC, *NEW)} AND `group` IS NOT NULL AND member IS NOT NULL
+    AND (api <> 'JoinGroup' OR error = '')
+), signs AS (
+  SELECT *, last_value(session_timeout_ms) IGNORE NULLS OVER ({MEMBER_IN_ORDER}) AS timeout_ms,
+    last_value(if(new_api IS NULL OR is_new,
+      named_struct('ns', if(is_alive, heard_ns, NULL), 'losses', losses), NULL)) IGNORE NULLS OVER (
+      {MEMBER_IN_ORDER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS sign
+  FROM requests
+), silences AS (
+  SELECT *, if(ends_silence AND sign.losses = losses, (ts_ns - sign.ns) / {NS}D, NULL) AS gap_ms
+  FROM signs
+)
+SELECT `group`, member, max_by(client_id, ts_ns) AS client_id, coalesce(max(new_api), 'classic') AS protocol,
+  max_by(timeout_ms, ts_ns) AS session_timeout_ms, max(interval_ms) AS interval_ms,
+  count_if(api = 'Heartbeat' OR is_new) AS heartbeats, max(gap_ms) AS max_gap_ms,
+  max(gap_ms / timeout_ms) AS share, max(gap_ms) / max(interval_ms) AS intervals,
+  bool_or(coalesce(gap_ms > timeout_ms, false) OR coalesce(error IN {THROWN_OUT}, false)) AS expired,
+  max(ts) AS last_ts, capture
+FROM silences GROUP BY capture, `group`, member HAVING count_if(api = 'Heartbeat' OR is_new) > 0""",
+        exchanges,
     )

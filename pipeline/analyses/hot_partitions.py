@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import total
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-FETCHES: Final = ("Fetch", "ShareFetch")
 
 COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
@@ -34,28 +29,21 @@ def hot_partitions(exchanges: DataFrame) -> DataFrame:
 
     Fetches of replicas do not count. Records of compressed messages of magic 0 and 1 are not counted.
     """
-    passed = (
-        exchanges.where(F.col("api").isin("Produce", *FETCHES))
-        .where((F.col("api") != "Fetch") | F.col("seen.places").isNotNull())
-        .select("api", F.explode("partitions").alias("item"))
-        .select("api", "item.*")
-        .where("coalesce(error_code, 0) = 0 and bytes > 0")
-    )
-    produced = F.col("api") == "Produce"
-    fetched = F.col("api").isin(*FETCHES)
-
-    by_partition = passed.groupBy("topic", "partition").agg(
-        total(F.when(produced, F.col("records"))).alias("produced_records"),
-        total(F.when(produced, F.col("bytes"))).alias("produced_bytes"),
-        F.count(F.when(produced, 1)).alias("produced_requests"),
-        total(F.when(fetched, F.col("records"))).alias("fetched_records"),
-        total(F.when(fetched, F.col("bytes"))).alias("fetched_bytes"),
-        F.count(F.when(fetched, 1)).alias("fetched_requests"),
-    )
-    whole = passed.agg(F.sum("bytes").alias("whole"))
-    share = (F.col("produced_bytes") + F.col("fetched_bytes")) / F.col("whole")
-    return (
-        by_partition.crossJoin(F.broadcast(whole))
-        .withColumn("share", share)
-        .select(*(column.name for column in COLUMNS))
+    return query(
+        """\
+WITH items AS (
+  SELECT api = 'Produce' AS produced, explode(partitions) AS item FROM {exchanges}
+  WHERE api IN ('Produce', 'ShareFetch') OR (api = 'Fetch' AND seen.places IS NOT NULL)
+), sums AS (
+  SELECT item.topic, item.partition,
+    coalesce(sum(if(produced, item.records, 0)), 0) AS produced_records,
+    sum(if(produced, item.bytes, 0)) AS produced_bytes, count_if(produced) AS produced_requests,
+    coalesce(sum(if(produced, 0, item.records)), 0) AS fetched_records,
+    sum(if(produced, 0, item.bytes)) AS fetched_bytes, count_if(NOT produced) AS fetched_requests
+  FROM items WHERE coalesce(item.error_code, 0) = 0 AND item.bytes > 0
+  GROUP BY item.topic, item.partition
+)
+SELECT *, (produced_bytes + fetched_bytes) / sum(produced_bytes + fetched_bytes) OVER () AS share
+FROM sums""",
+        exchanges,
     )

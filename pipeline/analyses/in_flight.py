@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import answered_ns, captured, with_request
+from barnabas.pipeline.analyses.expressions import captured, query, with_request
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -40,29 +36,20 @@ def in_flight(exchanges: DataFrame) -> DataFrame:
     Requests without a response (acks=0) do not count. A request that was never answered counts until its
     connection ends.
     """
-    waiting = captured(with_request(exchanges)).where(F.col("note") != UNANSWERED)
-    end = F.coalesce(answered_ns(), F.col("end_ns"))
-    steps = F.array(
-        F.struct(F.col("ts_ns").alias("at"), F.lit(1).alias("step")),
-        F.struct(end.alias("at"), F.lit(-1).alias("step")),
-    )
-    columns = ("capture", "connection", "client_id", "broker", "api", "ts_ns")
-    in_order = Window.partitionBy("capture", "connection").orderBy("at", "step")
-    depths = (
-        waiting.select(*columns, F.explode(steps).alias("item"))
-        .select(*columns, "item.*")
-        .where("at is not null")
-        .withColumn("depth", F.greatest(F.sum("step").over(in_order), F.lit(1)))
-        .where("step = 1")
-    )
-    produce = F.when(F.col("api") == "Produce", F.col("depth"))
-    return (
-        bucketed(depths, exchanges)
-        .groupBy("bucket", "client_id", "broker", "connection", "capture")
-        .agg(
-            F.max("depth").alias("depth_max"),
-            F.avg("depth").alias("depth_mean"),
-            F.max(produce).alias("produce_depth_max"),
-        )
-        .select(*(column.name for column in COLUMNS))
+    return query(
+        f"""\
+WITH steps AS (
+  SELECT bucket, capture, connection, client_id, broker, api, explode(array(
+    named_struct('at', ts_ns, 'step', 1), named_struct('at', coalesce(answered_ns, end_ns), 'step', -1)
+  )) AS item
+  FROM {{exchanges}} WHERE note <> '{UNANSWERED}'
+), depths AS (
+  SELECT *, greatest(1, sum(item.step) OVER (
+    PARTITION BY capture, connection ORDER BY item.at, item.step)) AS depth
+  FROM steps WHERE item.at IS NOT NULL
+)
+SELECT bucket, client_id, broker, connection, max(depth) AS depth_max, avg(depth) AS depth_mean,
+  max(if(api = 'Produce', depth, NULL)) AS produce_depth_max, capture
+FROM depths WHERE item.step = 1 GROUP BY bucket, client_id, broker, connection, capture""",
+        captured(with_request(bucketed(exchanges))),
     )

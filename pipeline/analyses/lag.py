@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.buckets import bucketed
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -29,29 +29,24 @@ def lag(exchanges: DataFrame) -> DataFrame:
     The end is the high watermark of a Fetch, or the offset after the last record of a Produce, of any client.
     A committed offset is known from a commit, or from the response to an OffsetFetch.
     """
-    spark = exchanges.sparkSession
-    offsets = spark.sql(
+    return query(
         """\
 WITH items AS (
-  SELECT capture, `group`, api, ts, ts_ns, explode(partitions) AS item FROM {exchanges}
+  SELECT bucket, capture, `group`, api, ts, ts_ns, explode(partitions) AS item FROM {exchanges}
   WHERE api IN ('Produce', 'Fetch', 'OffsetCommit', 'TxnOffsetCommit', 'OffsetFetch')
-)
-SELECT capture, `group`, item.topic, item.partition, ts, ts_ns, api LIKE '%Commit' AS commits,
-  CASE api WHEN 'Produce' THEN item.last_offset + 1 WHEN 'Fetch' THEN item.high_watermark END AS end_offset,
-  if(api LIKE '%Offset%', item.offset, NULL) AS committed
-FROM items WHERE coalesce(item.error_code, 0) = 0""",
-        exchanges=exchanges,
-    )
-    return spark.sql(
-        """\
-WITH ends AS (
+), offsets AS (
+  SELECT bucket, capture, `group`, item.topic, item.partition, ts, ts_ns, api LIKE '%Commit' AS commits,
+    CASE api WHEN 'Produce' THEN item.last_offset + 1 WHEN 'Fetch' THEN item.high_watermark END AS end_offset,
+    if(api LIKE '%Offset%', item.offset, NULL) AS committed
+  FROM items WHERE coalesce(item.error_code, 0) = 0
+), ends AS (
   SELECT capture, topic, partition, bucket, max(end_offset) AS end_offset
-  FROM {offsets} WHERE end_offset >= 0
+  FROM offsets WHERE end_offset >= 0
   GROUP BY capture, topic, partition, bucket
 ), commits AS (
   SELECT capture, `group`, topic, partition, bucket, max_by(committed, ts_ns) AS committed,
     max(if(commits, ts, NULL)) AS committed_ts
-  FROM {offsets} WHERE committed >= 0 AND `group` IS NOT NULL
+  FROM offsets WHERE committed >= 0 AND `group` IS NOT NULL
   GROUP BY capture, `group`, topic, partition, bucket
 ), times AS (
   SELECT capture, `group`, topic, partition, bucket
@@ -69,5 +64,5 @@ WITH ends AS (
 SELECT bucket, `group`, topic, partition, end_offset, committed,
   greatest(end_offset - committed, 0) AS lag, committed_ts, capture
 FROM known WHERE end_offset IS NOT NULL AND committed IS NOT NULL""",
-        offsets=bucketed(offsets, exchanges),
+        bucketed(exchanges),
     )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import percentile, with_request
+from barnabas.pipeline.analyses.expressions import percentile, query, with_request
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -34,17 +31,12 @@ def latency(exchanges: DataFrame) -> DataFrame:
     A percentile is one of the latencies (nearest rank). A Fetch waits for records and a JoinGroup for other
     members, so their latency is high by design. Requests that were never answered do not count.
     """
-    answered = with_request(exchanges).where("latency_ms is not null")
-    return (
-        bucketed(answered, exchanges)
-        .groupBy("bucket", "api", "client_id", "broker")
-        .agg(
-            F.count("*").alias("count"),
-            percentile("latency_ms", 0.5).alias("p50_ms"),
-            percentile("latency_ms", 0.9).alias("p90_ms"),
-            percentile("latency_ms", 0.99).alias("p99_ms"),
-            F.max("latency_ms").alias("max_ms"),
-            percentile("broker_ms", 0.5).alias("broker_p50_ms"),
-            percentile("broker_ms", 0.99).alias("broker_p99_ms"),
-        )
+    return query(
+        f"""\
+SELECT bucket, api, client_id, broker, count(*) AS count, {percentile("latency_ms", 0.5)} AS p50_ms,
+  {percentile("latency_ms", 0.9)} AS p90_ms, {percentile("latency_ms", 0.99)} AS p99_ms,
+  max(latency_ms) AS max_ms, {percentile("broker_ms", 0.5)} AS broker_p50_ms,
+  {percentile("broker_ms", 0.99)} AS broker_p99_ms
+FROM {{exchanges}} WHERE latency_ms IS NOT NULL GROUP BY bucket, api, client_id, broker""",
+        with_request(bucketed(exchanges)),
     )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
 from barnabas.captures.summary.heat_map import LEAST_MS, PER_OCTAVE
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import with_request
+from barnabas.pipeline.analyses.expressions import query, with_request
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),
@@ -27,11 +24,13 @@ def latency_heatmap(exchanges: DataFrame) -> DataFrame:
 
     This shows two modes, or a slow tail, that percentiles hide.
     """
-    answered = with_request(exchanges).where("latency_ms is not null")
-    octaves = F.log2(F.greatest(F.col("latency_ms"), F.lit(LEAST_MS)))
-    bound = F.pow(F.lit(2.0), F.ceil(octaves * PER_OCTAVE) / F.lit(float(PER_OCTAVE)))
-    return (
-        bucketed(answered.withColumn("latency_ms", bound), exchanges)
-        .groupBy("bucket", "api", "latency_ms")
-        .agg(F.count("*").alias("count"))
+    octaves = f"log2(greatest(latency_ms, {LEAST_MS}D))"
+    return query(
+        f"""\
+WITH answered AS (
+  SELECT bucket, api, pow(2D, ceil({octaves} * {PER_OCTAVE}) / {PER_OCTAVE}D) AS latency_ms
+  FROM {{exchanges}} WHERE latency_ms IS NOT NULL
+)
+SELECT bucket, api, latency_ms, count(*) AS count FROM answered GROUP BY bucket, api, latency_ms""",
+        with_request(bucketed(exchanges)),
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from barnabas.pipeline.analyses.expressions import host
+from pyspark.sql import DataFrame
+
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("identity", "string", "mechanism and user, as far as they are known"),
@@ -28,7 +27,7 @@ def logins(exchanges: DataFrame) -> DataFrame:
 
     The outcome of some mechanisms, such as GSSAPI before Kafka 2.2, is not in the messages.
     """
-    return exchanges.sparkSession.sql(
+    return query(
         """\
 WITH outcomes AS (
   SELECT capture, client_id, ts, ts_ns, host, trim(substring_index(sasl, '→', 1)) AS identity,
@@ -40,5 +39,5 @@ SELECT identity, client_id, host, count(*) AS count, count_if(outcome LIKE 'refu
   max_by(if(outcome LIKE 'refused%', outcome, NULL), if(outcome LIKE 'refused%', ts_ns, NULL)) AS reason,
   min(ts) AS start, max(ts) AS end, capture
 FROM outcomes GROUP BY capture, identity, client_id, host""",
-        exchanges=exchanges.withColumn("host", host()),
+        exchanges,
     )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.classic_phases import classic_phases
-from barnabas.pipeline.analyses.epoch_phases import epoch_phases
-from barnabas.pipeline.analyses.expressions import moment, ms
+from barnabas.pipeline.analyses.classic_steps import classic_steps
+from barnabas.pipeline.analyses.epoch_steps import epoch_steps
+from barnabas.pipeline.analyses.expressions import NS, moment, query
 from barnabas.pipeline.analyses.generations import generations
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("group", "string", "the group"),
@@ -69,19 +66,34 @@ def rebalances(exchanges: DataFrame) -> DataFrame:
     SyncGroup a consumer fetches nothing (cooperative ones of KIP-429 continue with the partitions they keep).
     KIP-848 has no such wait: each member gives up and takes partitions independently.
     """
-    phases = classic_phases(exchanges).unionByName(epoch_phases(exchanges))
-    by_generation = generations(exchanges)
-    return phases.join(by_generation, ["capture", "group", "generation"], "left").select(
-        *("group", "generation", "member", "client_id", "phase"),
-        moment(F.col("start_ns")).alias("start"),
-        moment(F.greatest("start_ns", "stop_ns")).alias("end"),
-        moment(F.col("joined_ns")).alias("joined_ts"),
-        ms(F.col("join_end_ns") - F.col("joined_ns")).alias("join_ms"),
-        ms(F.col("sync_end_ns") - F.col("sync_ns")).alias("sync_ms"),
-        F.coalesce(F.array_contains("late_members", F.col("member")), F.lit(False)).alias("late"),
-        ms(F.col("sync_end_ns") - F.col("joined_ns")).alias("standstill_ms"),
-        ms(F.col("all_known_ns") - F.col("first_joined_ns")).alias("group_standstill_ms"),
-        *("reason", "protocol", "capture"),
-        moment(F.col("began_ns")).alias("began_ts"),
-        *("members", "missed"),
+    # so that no window of steps needs a shuffle
+    by_group = exchanges.repartition("capture", "group")
+    return query(
+        f"""\
+WITH phases AS (
+  SELECT *, explode(array_compact(array(
+      {_phase("join", "joins", "ts_ns", "stop_ns")},
+      {_phase("sync", "syncs", "assigned_ns", "known_ns")},
+      {_phase("consuming", "syncs", "known_ns", "coalesce(next_ns, seen_ns)")},
+      {_phase("stopped", "ends", "ts_ns", "coalesce(next_ns, stop_ns)")}))) AS item,
+    (max(sync_end_ns) OVER same - min(joined_ns) OVER same) / {NS}D AS group_standstill_ms
+  FROM {{steps}} WINDOW same AS (PARTITION BY capture, `group`, generation, protocol = 'classic')
+)
+SELECT `group`, generation, member, client_id, item.phase,
+  {moment("item.start_ns")} AS start, {moment("greatest(item.start_ns, item.stop_ns)")} AS end,
+  {moment("joined_ns")} AS joined_ts, (join_end_ns - joined_ns) / {NS}D AS join_ms,
+  (sync_end_ns - sync_ns) / {NS}D AS sync_ms,
+  coalesce(array_contains(late_members, member), false) AS late,
+  (sync_end_ns - joined_ns) / {NS}D AS standstill_ms, group_standstill_ms, reason, protocol, capture,
+  {moment("began_ns")} AS began_ts, members, missed
+FROM phases LEFT JOIN {{generations}} USING (capture, `group`, generation)""",
+        exchanges,
+        steps=classic_steps(by_group).unionByName(epoch_steps(by_group)),
+        generations=generations(exchanges),
     )
+
+
+def _phase(name: str, condition: str, start_ns: str, stop_ns: str) -> str:
+    """Return SQL: a phase of a member's step; null without the condition."""
+    phase = f"'phase', '{name}', 'start_ns', {start_ns}, 'stop_ns', {stop_ns}"
+    return f"if({condition}, named_struct({phase}), NULL)"

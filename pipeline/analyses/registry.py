@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses import (
-    classic_phases,
+    classic_steps,
     commits,
     connections,
-    epoch_phases,
+    epoch_steps,
     errors,
     findings,
     heartbeats,
@@ -27,9 +29,6 @@ from barnabas.pipeline.analyses import (
     versions,
 )
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class Analysis(NamedTuple):
@@ -60,7 +59,7 @@ ANALYSES: Final = (
         rebalances.rebalances,
         rebalances.COLUMNS,
         wide=True,
-        bodies=(*classic_phases.APIS, *epoch_phases.APIS),
+        bodies=(*classic_steps.APIS, *epoch_steps.APIS),
     ),
     Analysis(
         heartbeats.heartbeats,

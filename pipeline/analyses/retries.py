@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
 from barnabas.pipeline.analyses.expressions import (
-    answered_ns,
+    NS,
     captured,
-    host,
-    ms,
+    moment,
+    query,
     with_request,
     without_negotiation,
 )
 from barnabas.pipeline.rows.columns import Column
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 APART_MS: Final = 1000
 """retry.backoff.max.ms of Java's clients: attempts with a longer pause are no storm."""
+
+ATTEMPTS: Final = (
+    "PARTITION BY capture, host, client_id, api, error ORDER BY ts_ns, connection, ordinal"
+)
+"""SQL: the window of a client's failures with an API and error."""
 
 LEAST: Final = 5
 """The fewest attempts of a storm."""
@@ -49,29 +50,18 @@ def retries(exchanges: DataFrame) -> DataFrame:
     Attempts are a client's failures with one API and error, for any topic or group. Version negotiation does
     not count.
     """
-    attempts = Window.partitionBy("capture", "host", "client_id", "api", "error").orderBy(
-        "ts_ns", "connection", "ordinal"
-    )
-    pause = ms(F.col("ts_ns") - F.lag("end_ns").over(attempts))
-    begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
-    return (
-        without_negotiation(captured(with_request(exchanges)))
-        .where("error <> ''")
-        .withColumn("host", host())
-        .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
-        .withColumn("pause_ms", pause)
-        .withColumn("storm", F.sum(begins).over(attempts))
-        .groupBy("capture", "host", "client_id", "api", "error", "storm")
-        .agg(
-            F.min("ts").alias("start"),
-            F.timestamp_micros(F.floor(F.max("end_ns") / 1000).cast("bigint")).alias("end"),
-            F.count("*").alias("attempts"),
-            ms(F.max("ts_ns") - F.min("ts_ns")).alias("took_ms"),
-            F.min(F.when(F.col("pause_ms") <= APART_MS, F.greatest("pause_ms", F.lit(0.0)))).alias(
-                "shortest_pause_ms"
-            ),
-        )
-        .where(F.col("attempts") >= LEAST)
-        .withColumn("rate", (F.col("attempts") - 1) * 1000 / F.nullif("took_ms", F.lit(0.0)))
-        .select(*(column.name for column in COLUMNS))
+    return query(
+        f"""\
+WITH paused AS (
+  SELECT *, coalesce(answered_ns, ts_ns) AS done_ns,
+    (ts_ns - lag(coalesce(answered_ns, ts_ns)) OVER ({ATTEMPTS})) / {NS}D AS pause_ms
+  FROM {{exchanges}} WHERE error <> ''
+), attempts AS (
+  SELECT *, sum(if(pause_ms <= {APART_MS}, 0, 1)) OVER ({ATTEMPTS}) AS storm FROM paused
+)
+SELECT client_id, api, error, min(ts) AS start, {moment("max(done_ns)")} AS end, count(*) AS attempts,
+  (count(*) - 1) * 1000 / nullif((max(ts_ns) - min(ts_ns)) / {NS}D, 0D) AS rate,
+  min(if(pause_ms <= {APART_MS}, greatest(pause_ms, 0D), NULL)) AS shortest_pause_ms, host, capture
+FROM attempts GROUP BY capture, host, client_id, api, error, storm HAVING count(*) >= {LEAST}""",
+        without_negotiation(captured(with_request(exchanges))),
     )

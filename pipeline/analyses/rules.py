@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import captured, percentile, with_request
+from barnabas.pipeline.analyses.expressions import captured, percentile, query, with_request
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("rule", "string", "name of the rule"),
@@ -28,46 +25,30 @@ COLUMNS: Final = (
     Column("capture", "string", "name of the capture"),
 )
 
+P50, P99 = percentile("latency_ms", 0.5), percentile("latency_ms", 0.99)
+
 
 def rules(exchanges: DataFrame) -> DataFrame:
     """Compare exchanges that a rule fired on with exchanges of the same API and capture without a rule.
 
     Other rules of the same client may have delayed the latter, too.
     """
-    complete = captured(with_request(exchanges))
-    p50, p99 = percentile("latency_ms", 0.5), percentile("latency_ms", 0.99)
-    failed = F.count(F.when(F.col("error") != "", 1))
-    closed = F.when(
-        F.col("note").contains("closed"),
-        F.struct("capture", "connection"),
-    )
-    touched = (
-        complete.withColumn("rule", F.explode("rules"))
-        .groupBy("capture", "rule", "api")
-        .agg(
-            F.count("*").alias("fired"),
-            p50.alias("p50_with_ms"),
-            p99.alias("p99_with_ms"),
-            failed.alias("errors_with"),
-            F.count(F.when(F.col("latency_ms").isNull(), 1)).alias("unanswered"),
-            F.count_distinct(closed).alias("closed"),
-        )
-    )
-    others = (
-        complete.where(F.size("rules") == 0)
-        .groupBy("capture", "api")
-        .agg(
-            F.count("*").alias("without"),
-            p50.alias("p50_without_ms"),
-            p99.alias("p99_without_ms"),
-            failed.alias("errors_without"),
-        )
-    )
-    none = F.lit(0).cast("bigint")
-    return touched.join(others, ["capture", "api"], "left").select(
-        *("rule", "api", "fired"),
-        *("p50_with_ms", "p99_with_ms", "p50_without_ms", "p99_without_ms", "errors_with"),
-        F.coalesce("errors_without", none).alias("errors_without"),
-        F.coalesce("without", none).alias("without"),
-        *("unanswered", "closed", "capture"),
+    return query(
+        f"""\
+WITH touched AS (
+  SELECT capture, rule, api, count(*) AS fired,
+    {P50} AS p50_with_ms, {P99} AS p99_with_ms, count_if(error <> '') AS errors_with,
+    count_if(latency_ms IS NULL) AS unanswered,
+    count(DISTINCT if(contains(note, 'closed'), connection, NULL)) AS closed
+  FROM (SELECT *, explode(rules) AS rule FROM {{exchanges}}) GROUP BY capture, rule, api
+), others AS (
+  SELECT capture, api, count(*) AS `without`,
+    {P50} AS p50_without_ms, {P99} AS p99_without_ms, count_if(error <> '') AS errors_without
+  FROM {{exchanges}} WHERE size(rules) = 0 GROUP BY capture, api
+)
+SELECT rule, api, fired, p50_with_ms, p99_with_ms, p50_without_ms, p99_without_ms, errors_with,
+  coalesce(errors_without, 0) AS errors_without, coalesce(`without`, 0) AS `without`, unanswered, closed,
+  capture
+FROM touched LEFT JOIN others USING (capture, api)""",
+        captured(with_request(exchanges)),
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from barnabas.pipeline.analyses.expressions import host
+from pyspark.sql import DataFrame
+
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
@@ -33,7 +32,7 @@ def throttling(exchanges: DataFrame) -> DataFrame:
     of its own throttle time and that of the request quota, so it may be the latter. Since KIP-219 (Kafka 2.0)
     the broker responds at once, and the client waits; before, the response itself is late.
     """
-    return exchanges.sparkSession.sql(
+    return query(
         """\
 WITH throttled AS (
   SELECT *, CASE WHEN api = 'Produce' THEN 'produce'
@@ -46,5 +45,5 @@ SELECT client_id, user, host, broker, quota,
   count(*) AS count, sum(throttle_ms) AS total_ms, max(throttle_ms) AS longest_ms,
   min(ts) AS start, max(ts) AS end, capture
 FROM throttled GROUP BY capture, client_id, user, host, broker, quota""",
-        exchanges=exchanges.withColumn("host", host()),
+        exchanges,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from barnabas.pipeline.analyses.expressions import host
+from pyspark.sql import DataFrame
+
+from barnabas.pipeline.analyses.expressions import query
 from barnabas.pipeline.rows.columns import Column
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
@@ -32,7 +31,7 @@ def topics(exchanges: DataFrame) -> DataFrame:
 
     Only successful requests count. Fetches of replicas do not.
     """
-    return exchanges.sparkSession.sql(
+    return query(
         """\
 WITH memberships AS (
   SELECT capture, host, client_id, array_join(array_sort(collect_set(`group`)), ', ') AS groups
@@ -57,5 +56,5 @@ SELECT topic, access, sums.client_id, user, sums.host, groups,
   start, end, sums.capture
 FROM sums LEFT JOIN memberships ON sums.capture = memberships.capture AND sums.host = memberships.host
   AND sums.client_id <=> memberships.client_id AND access = 'read'""",
-        exchanges=exchanges.withColumn("host", host()),
+        exchanges,
     )

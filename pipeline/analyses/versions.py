@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import captured, with_request
+from barnabas.pipeline.analyses.expressions import captured, query, with_request
 from barnabas.pipeline.rows.columns import Column
 from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import IN_NAME_ONLY, RELEASES, offered
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
@@ -65,21 +62,21 @@ def removed() -> dict[tuple[str, int], str]:
 
 def versions(exchanges: DataFrame) -> DataFrame:
     """List the API versions that clients use, and those that an upgrade (above all to 4.x) removes."""
-    removed_in = F.create_map(
-        *(
-            F.lit(part)
-            for (name, version), release in sorted(removed().items())
-            for part in (f"{name} {version}", release)
-        )
-    )
-    listed = [f"{name} {version}" for name, version in sorted(LISTED)]
-    api_version = F.concat_ws(" ", "api", F.col("version").cast("string"))
-    return (
-        captured(with_request(exchanges))
-        .where("key >= 0")
-        .groupBy("client_id", "software", "api", "version")
-        .agg(F.count("*").alias("count"), F.max("ts").alias("last_ts"))
-        .withColumn("removed_in", F.try_element_at(removed_in, api_version))
-        .withColumn("listed", F.when(F.col("removed_in").isNotNull(), api_version.isin(listed)))
-        .select(*(column.name for column in COLUMNS))
+    removed_in = [
+        f"'{name} {version}', '{release}'" for (name, version), release in removed().items()
+    ]
+    listed = tuple(f"{name} {version}" for name, version in sorted(LISTED))
+    return query(
+        f"""\
+WITH counts AS (
+  SELECT client_id, software, api, version, concat_ws(' ', api, version) AS api_version,
+    count(*) AS count, max(ts) AS last_ts
+  FROM {{exchanges}} WHERE key >= 0 GROUP BY client_id, software, api, version
+), removals AS (
+  SELECT *, try_element_at(map({", ".join(removed_in)}), api_version) AS removed_in FROM counts
+)
+SELECT client_id, software, api, version, count, removed_in, last_ts,
+  if(removed_in IS NULL, NULL, api_version IN {listed}) AS listed
+FROM removals""",
+        captured(with_request(exchanges)),
     )

@@ -17,7 +17,7 @@ from barnabas.pipeline.analyses import buckets, findings
 from barnabas.pipeline.analyses.expressions import (
     CLIENT,
     HOST,
-    NS,
+    query,
     with_request,
     without_negotiation,
 )
@@ -70,12 +70,10 @@ def _latency(keys: str, most: int) -> str:
     """Return the latency analysis with other keys and fewer buckets: percentiles can't be added."""
     return f"""\
 WITH widths AS (
-  SELECT capture, coalesce(get(filter(
-    array({", ".join(map(str, buckets.WIDTHS_MS))}),
-    width -> width >= (max(ts_ns) - min(ts_ns)) / {NS * most}D), 0), {buckets.WIDTHS_MS[-1]}) AS width
+  SELECT capture, {buckets.width(most)} AS width
   FROM {{of}} GROUP BY capture
 ), answered AS (
-  SELECT /*+ BROADCAST(widths) */ *, timestamp_millis(ts_ns div {NS} - pmod(ts_ns div {NS}, width)) AS bucket
+  SELECT /*+ BROADCAST(widths) */ *, {buckets.BUCKET} AS bucket
   FROM {{of}} JOIN widths USING (capture)
   WHERE key > {STRAY} AND latency_ms IS NOT NULL
 ), latency AS (
@@ -147,6 +145,9 @@ FROM {of} GROUP BY client_id, api, error"""
 _REFUSALS_OVER_TIME: Final = """\
 SELECT bucket, error, sum(count) AS count FROM {of} GROUP BY bucket, error"""
 
+_DEEPEST_OF_ALL: Final = """\
+SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""
+
 _DEEPEST: Final = f"""\
 WITH named AS (
   SELECT bucket, coalesce(client_id, '') AS client_id, depth_max, depth_mean,
@@ -155,9 +156,6 @@ WITH named AS (
 ), placed AS (SELECT *, dense_rank() OVER (ORDER BY deepest DESC, client_id) AS place FROM named)
 SELECT bucket, client_id, max(depth_max) AS depth_max, max(depth_mean) AS depth_mean
 FROM placed WHERE place <= {LINES} GROUP BY bucket, client_id"""
-
-_DEEPEST_OF_ALL: Final = """\
-SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""
 
 _LAG: Final = f"""\
 WITH sums AS (SELECT bucket, `group`, topic, sum(lag) AS lag FROM {{of}} GROUP BY bucket, `group`, topic),
@@ -187,13 +185,23 @@ _DIGESTS: Final = (
     Digest("findings", "analyses/findings", _FIRST, (_SEVERITY, "ts"), lists=True),
     Digest("findings_by_check", "analyses/findings", _BY_CHECK, (_SEVERITY, "count DESC")),
     Digest("errors", "analyses/errors", _REFUSALS, ("count DESC",)),
-    Digest("errors_over_time", "analyses/errors", _REFUSALS_OVER_TIME, ("bucket",)),
+    Digest(
+        "errors_over_time",
+        "analyses/errors",
+        "SELECT bucket, error, sum(count) AS count FROM {of} GROUP BY bucket, error",
+        ("bucket",),
+    ),
     Digest("retries", "analyses/retries", order=("attempts DESC",)),
     Digest("rebalances", "analyses/rebalances", order=("start",)),
     Digest("heartbeats", "analyses/heartbeats", order=("share DESC",)),
     Digest("commits", "analyses/commits", order=("gaps + duplicates DESC", "refused DESC")),
     Digest("in_flight", "analyses/in_flight", _DEEPEST, ("bucket",)),
-    Digest("in_flight_clients", "analyses/in_flight", _DEEPEST_OF_ALL, ("depth_max DESC",)),
+    Digest(
+        "in_flight_clients",
+        "analyses/in_flight",
+        "SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id",
+        ("depth_max DESC",),
+    ),
     Digest("hot_partitions", "analyses/hot_partitions", order=("share DESC",)),
     Digest("versions", "analyses/versions", order=("removed_in IS NULL", "count DESC")),
     Digest("rules", "analyses/rules", order=("fired DESC",)),
@@ -216,6 +224,14 @@ DIGESTS: Final = (
 """A section without a digest above shows all rows of the analysis with its name."""
 
 
+_OVERVIEW: Final = f"""\
+SELECT min(ts) AS begins, max(ts) AS ends, count(*) AS exchanges,
+  count(DISTINCT struct(capture, connection)) AS connections, count(DISTINCT {CLIENT}) AS clients,
+  -- without node ids, count the brokers' addresses; with them, addresses would include the bootstrap's
+  coalesce(nullif(count(DISTINCT broker), 0), count(DISTINCT server_address)) AS brokers,
+  count(DISTINCT `group`) AS groups, count_if(undecodable <> '') AS undecodable
+FROM {{exchanges}}"""
+
 MOST: Final = 30_000
 """The most rows of a result."""
 
@@ -223,19 +239,7 @@ MOST: Final = 30_000
 def overview(files: Mapping[str, int], exchanges: DataFrame) -> Overview:
     """Return a summary of everything that was read. `files` has the number of files by capture."""
     with_requests = with_request(exchanges)
-    row = with_requests.agg(
-        F.min("ts").alias("begins"),
-        F.max("ts").alias("ends"),
-        F.count("*").alias("exchanges"),
-        F.count_distinct(F.struct("capture", "connection")).alias("connections"),
-        F.count_distinct(F.expr(CLIENT)).alias("clients"),
-        # without node ids, count the brokers' addresses; with them, addresses would include the bootstrap's
-        F.coalesce(
-            F.nullif(F.count_distinct("broker"), F.lit(0)), F.count_distinct("server_address")
-        ).alias("brokers"),
-        F.count_distinct("group").alias("groups"),
-        F.count(F.when(F.col("undecodable") != "", 1)).alias("undecodable"),
-    ).first()
+    row = query(_OVERVIEW, with_requests).first()
     assert row is not None  # noqa: S101 - a sum of nothing is a row too
     topics = with_requests.select(F.explode("topics").alias("topic")).distinct().count()
     errors = without_negotiation(with_requests).where("error <> ''").count()

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.pipeline.report.marks import marks
+from barnabas.pipeline.report.marks import marks, of_trace, together
 from barnabas.pipeline.report.parts import (
     Content,
     Lanes,
@@ -37,27 +37,37 @@ class DrawnSection(NamedTuple):
     """A section and its content."""
 
     section: Section
-    drawn: Content
+    content: Content
+
+    @property
+    def plots(self) -> dict[str, Plot]:
+        """Return the plots by the ids of their elements."""
+        return {f"{self.section.name}-{n}": plot for n, plot in enumerate(self.content.plots)}
+
+    @property
+    def lanes(self) -> dict[str, Lanes]:
+        """Return the lanes by the ids of their elements."""
+        return {f"{self.section.name}-lanes-{n}": g for n, g in enumerate(self.content.lanes)}
 
 
-def section_html(drawn_section: DrawnSection, results: Results) -> Iterator[str]:
+def section_html(drawn: DrawnSection, results: Results) -> Iterator[str]:
     """Yield the HTML of a section."""
-    section, drawn = drawn_section
+    section, content = drawn
     yield f'<section id="{section.name}">\n<h2>{text_html(section.title)}</h2>'
     yield f'<p class="question">{text_html(section.question)}</p>'
-    if drawn.statements:
+    if content.statements:
         yield '<ul class="says">'
-        for sentence in drawn.statements:
+        for sentence in content.statements:
             yield f"{sentence_html(sentence)}{text_html(sentence.text)}</li>"
         yield "</ul>"
-    for number, plot in enumerate(drawn.plots):
-        yield from _plot(f"{section.name}-{number}", plot)
-    for name, group in lanes_of(drawn_section):
+    for name, plot in drawn.plots.items():
+        yield from _plot(name, plot)
+    for name, group in drawn.lanes.items():
         yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
         yield f'<div id="{name}"></div></figure>'
-    for table in drawn.tables:
+    for table in content.tables:
         yield from _table(table)
-    for remark in (*cut(results, section), *drawn.remarks):
+    for remark in (*cut(results, section), *content.remarks):
         yield f'<p class="remark">{text_html(remark)}</p>'
     yield from _sql(section, results)
     yield "</section>"
@@ -65,24 +75,19 @@ def section_html(drawn_section: DrawnSection, results: Results) -> Iterator[str]
 
 def _sql(section: Section, results: Results) -> Iterator[str]:
     """Yield the SQL of the section's results, to copy."""
-    names = [name for name in section.results if name in results]
-    text = "\n\n".join(f"-- {name}\n{results[name].sql};" for name in names if results[name].sql)
+    shown = {name: results[name].sql for name in section.results if name in results}
+    text = "\n\n".join(f"-- {name}\n{sql};" for name, sql in shown.items() if sql)
     if text:
         yield "<details><summary>SQL of these numbers</summary>"
         yield (
             '<p class="remark">Spark SQL. tables.sql, beside this page, makes the tables that it asks: '
             "spark-sql keeps them in metastore_db in the folder in which it was started.</p>"
         )
-        label = f"SQL of {section.title}"
-        yield f'<pre tabindex="0" role="region" aria-label="{text_html(label)}">{_text_lines(text)}</pre>'
+        label = text_html(f"SQL of {section.title}")
+        lines = "\n".join(map(text_html, text.splitlines()))
+        yield f'<pre tabindex="0" role="region" aria-label="{label}">{lines}</pre>'
         yield '<button type="button" class="copy">Copy</button> <output role="status"></output>'
         yield "</details>"
-
-
-def lanes_of(drawn_section: DrawnSection) -> Iterator[tuple[str, Lanes]]:
-    """Yield groups with the ids of their elements."""
-    for number, group in enumerate(drawn_section.drawn.lanes):
-        yield f"{drawn_section.section.name}-lanes-{number}", group
 
 
 def _plot(name: str, plot: Plot) -> Iterator[str]:
@@ -133,11 +138,9 @@ def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
     # readers sort by the key
     if isinstance(value, datetime):
         return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
-    return (
-        f'<td class="number" data-key="{value}">{text}</td>'
-        if _number(value)
-        else f"<td>{text}</td>"
-    )
+    if _number(value):
+        return f'<td class="number" data-key="{value}">{text}</td>'
+    return f"<td>{text}</td>"
 
 
 def _number(value: Any) -> bool:
@@ -146,7 +149,7 @@ def _number(value: Any) -> bool:
 
 def sentence_html(statement: Statement) -> str:
     """Return the opening tag of a statement's element."""
-    return f'<li class="{statement.severity}"{_data({"of": json.dumps(statement.of)})}>'
+    return f'<li class="{statement.severity}"{_data({"of": json.dumps(together(statement.rows))})}>'
 
 
 def _data(values: Mapping[str, Any]) -> str:
@@ -160,7 +163,7 @@ def figure(plot: Plot) -> dict[str, Any]:
         "data": _escaped(plot.traces),
         "layout": _escaped(plot.layout),
         "choices": list(plot.choices),
-        "of": list(plot.of) or [{}] * len(plot.traces),
+        "of": [*map(of_trace, plot.rows)] or [{}] * len(plot.traces),
         "most": plot.most,
         "height": plot.height,
     }
@@ -180,7 +183,3 @@ def _escaped(value: Any) -> Any:
 def text_html(text: str) -> str:
     """Return escaped text, with invisible characters written out."""
     return html.escape(printable(text))
-
-
-def _text_lines(text: str) -> str:
-    return "\n".join(map(text_html, text.splitlines()))

@@ -29,7 +29,7 @@ Marks = Mapping[str, Any]
 EPOCH: Final = utc(datetime.fromtimestamp(0, UTC))
 
 
-def marks(row: Row) -> dict[str, Any]:
+def marks(row: Row) -> Marks:
     """Return the marks of a row; times in ms since the epoch.
 
     >>> marks({"client_id": None, "topic": "orders", "ts": datetime(1970, 1, 1, 0, 0, 1)})
@@ -53,16 +53,15 @@ def _mark(mark: str, value: Any) -> str:
     return ("unknown" if mark == "broker" else "") if value is None else printable(str(value))
 
 
-def each(trace_rows: Sequence[Row]) -> Marks:
-    """Return the marks of a trace's points, which belong to these rows: a list for each mark."""
-    marks_of_rows = [marks(row) for row in trace_rows]
-    return {
-        mark: [row_marks.get(mark) for row_marks in marks_of_rows]
-        for mark in (marks_of_rows[0] if marks_of_rows else ())
-    }
+def of_trace(rows: Row | Sequence[Row]) -> Marks:
+    """Return the marks of a trace about a row, or a list for each mark of points about several rows."""
+    if isinstance(rows, Mapping):
+        return marks(rows)
+    points = [marks(row) for row in rows]
+    return {mark: [point.get(mark) for point in points] for mark in (points[0] if points else ())}
 
 
-def together(some_rows: Iterable[Row]) -> dict[str, Any]:
+def together(some_rows: Iterable[Row]) -> Marks:
     """Return the marks of a statement about several rows: differing values become a list.
 
     >>> together([{"client_id": one, "topic": "orders"} for one in ("b", "a", "b")])
@@ -74,11 +73,10 @@ def together(some_rows: Iterable[Row]) -> dict[str, Any]:
         names = sorted({row_marks[mark] for row_marks in marks_of_rows if mark in row_marks})
         if 0 < len(names) <= TOLD:
             values[mark] = names if len(names) > 1 else names[0]
-    times = [
-        (row_marks["from"], row_marks["to"]) for row_marks in marks_of_rows if "from" in row_marks
-    ]
-    if times and len(times) == len(marks_of_rows):
-        values |= {"from": min(begins for begins, _ in times), "to": max(ends for _, ends in times)}
+    timed = [row_marks for row_marks in marks_of_rows if "from" in row_marks]
+    if timed and len(timed) == len(marks_of_rows):
+        values["from"] = min(row_marks["from"] for row_marks in timed)
+        values["to"] = max(row_marks["to"] for row_marks in timed)
     return values
 
 

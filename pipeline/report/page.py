@@ -19,21 +19,14 @@ from barnabas.pipeline.report.elements import (
     ROWS,
     DrawnSection,
     figure,
-    lanes_of,
     section_html,
     sentence_html,
     text_html,
 )
 from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
-from barnabas.pipeline.report.parts import (
-    SEVERITIES,
-    Overview,
-    Results,
-    Section,
-    rows,
-)
+from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.wording import duration, utc
+from barnabas.pipeline.report.wording import duration, ms_between, utc
 
 SAID: Final = 12
 """The most statements at the top."""
@@ -54,30 +47,17 @@ def page(
     overview: Overview, results: Results, plotly: str, sections: Sequence[Section] = SECTIONS
 ) -> str:
     """Return the whole file. `plotly` is the text of plotly.js."""
-    drawn_sections = [
-        DrawnSection(section, section.draw(results))
-        for section in sections
-        if rows(results, section.name)
+    filled = [
+        section for section in sections if section.name in results and results[section.name].rows
     ]
-    empty = [
-        section
-        for section in sections
-        if section not in [drawn.section for drawn in drawn_sections]
-    ]
-    plots = [
-        (f"{drawn.section.name}-{number}", plot)
+    drawn_sections = [DrawnSection(section, section.content(results)) for section in filled]
+    figures = {name: figure(plot) for drawn in drawn_sections for name, plot in drawn.plots.items()}
+    lanes = {
+        name: {"lanes": group.lanes, "bands": group.bands}
         for drawn in drawn_sections
-        for number, plot in enumerate(drawn.drawn.plots)
-    ]
-    lanes = {name: group for drawn in drawn_sections for name, group in lanes_of(drawn)}
-    data = _json(
-        {
-            "figures": {name: figure(plot) for name, plot in plots},
-            "lanes": {
-                name: {"lanes": drawn.lanes, "bands": drawn.bands} for name, drawn in lanes.items()
-            },
-        }
-    )
+        for name, group in drawn.lanes.items()
+    }
+    data = _json({"figures": figures, "lanes": lanes})
     module_script = _joined()
     policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, module_script))
     title = f"Traffic of {overview.title}"
@@ -94,11 +74,11 @@ def page(
             *_top(overview, drawn_sections),
             '<div class="tools">',
             *_filter(overview, drawn_sections),
-            *_links(drawn_sections),
-            "</div>",
-            "<main>",
+            '<nav aria-label="Sections">',
+            *(f'<a href="#{section.name}">{text_html(section.title)}</a>' for section in filled),
+            "</nav>\n</div>\n<main>",
             *(part for drawn in drawn_sections for part in section_html(drawn, results)),
-            *_empty_sections(empty),
+            *_empty_sections([section for section in sections if section not in filled]),
             "</main>",
             "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
             "name to hide it; all sections follow to a time that is zoomed to. The data are "
@@ -127,10 +107,10 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
         yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
     yield "</dl>\n</header>"
     statements = [
-        (sentence, drawn_section.section.name)
+        (sentence, drawn.section.name)
         for severity in SEVERITIES
-        for drawn_section in drawn_sections
-        for sentence in drawn_section.drawn.statements
+        for drawn in drawn_sections
+        for sentence in drawn.content.statements
         if sentence.severity == severity != "fine"
     ]
     yield '<section class="said">\n<h2>What stands out</h2>'
@@ -143,16 +123,9 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
             yield f"<p>and {len(statements) - SAID} more, in their sections</p>"
     else:
         yield "<p>Nothing: no errors, no findings, no late members.</p>"
-    if not any(drawn_section.section.name == "unread" for drawn_section in drawn_sections):
+    if not any(drawn.section.name == "unread" for drawn in drawn_sections):
         yield '<p class="fine">The captures were read completely.</p>'
     yield "</section>"
-
-
-def _links(drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
-    yield '<nav aria-label="Sections">'
-    for drawn_section in drawn_sections:
-        yield f'<a href="#{drawn_section.section.name}">{text_html(drawn_section.section.title)}</a>'
-    yield "</nav>"
 
 
 def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
@@ -163,48 +136,39 @@ def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Itera
         ends += timedelta(milliseconds=1)  # includes the truncated fraction
         span = f' data-from="{since_epoch(begins)}" data-to="{since_epoch(ends)}"'
     yield f'<div id="filter" role="search" aria-label="Filter of all sections"{span}>'
+    marks_of_rows = [*_marks(drawn_sections)]
     for mark in dict.fromkeys(COLUMNS.values()):
-        if names := sorted(
-            {str(row_marks[mark]) for row_marks in _marks(drawn_sections) if row_marks.get(mark)}
-        ):
+        names = {str(row_marks[mark]) for row_marks in marks_of_rows if row_marks.get(mark)}
+        if names:
             yield f'<label>{mark} <select name="{mark}"><option value="">all</option>'
-            yield from (
-                f'<option value="{text_html(row_marks)}">{text_html(row_marks)}</option>'
-                for row_marks in names
-            )
+            for name in map(text_html, sorted(names)):
+                yield f'<option value="{name}">{name}</option>'
             yield "</select></label>"
     if begins is not None and ends is not None:
         for name, moment in (("from", begins), ("to", ends)):
             yield (
                 f'<label>{name} <input type="datetime-local" step="0.001" name="{name}"'
-                f' aria-label="{name}, in UTC" value="{_local(moment)}"></label>'
+                f' aria-label="{name}, in UTC"'
+                f' value="{utc(moment).isoformat(timespec="milliseconds")}"></label>'
             )
     yield '<button type="button" disabled>Show all</button><output role="status"></output></div>'
 
 
-def _local(moment: datetime) -> str:
-    """Return a time as an input element has it."""
-    return utc(moment).isoformat(timespec="milliseconds")
-
-
 def _marks(drawn_sections: Sequence[DrawnSection]) -> Iterator[Mapping[str, Any]]:
     """Yield the marks of everything on the page."""
-    for drawn_section in drawn_sections:
-        for table in drawn_section.drawn.tables:
+    for drawn in drawn_sections:
+        for table in drawn.content.tables:
             yield from map(marks, table.rows[:ROWS])
-        for plot in drawn_section.drawn.plots:
-            for of in plot.of:
-                lists = {mark: value for mark, value in of.items() if isinstance(value, list)}
-                yield {mark: value for mark, value in of.items() if mark not in lists}
-                for mark, values in lists.items():
-                    yield from ({mark: value} for value in values)
+        for plot in drawn.content.plots:
+            for rows in plot.rows:
+                yield from map(marks, [rows] if isinstance(rows, Mapping) else rows)
 
 
 def _time_span(overview: Overview) -> str:
     if overview.begins is None or overview.ends is None:
         return "no exchanges"
     begins, ends = utc(overview.begins), utc(overview.ends)
-    lasted = duration((ends - begins).total_seconds() * 1000)
+    lasted = duration(ms_between(begins, ends))
     until = f"{ends:%H:%M:%S}" if begins.date() == ends.date() else _day(ends)
     return f"{_day(begins)} to {until} UTC, {lasted}"
 

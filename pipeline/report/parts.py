@@ -41,8 +41,12 @@ class Statement(NamedTuple):
 
     severity: Severity
     text: str
-    of: Mapping[str, Any] = {}
-    """Its clients, topics, groups and time, see `marks`; the filter ignores missing ones."""
+    rows: Sequence[Row] = ()
+    """The rows that it is about, for the filter; without them the filter does not apply."""
+
+
+STATEMENTS: Final = 3
+"""The most statements of a section about rows of one kind: the rows come first in its order."""
 
 
 class Plot(NamedTuple):
@@ -56,8 +60,8 @@ class Plot(NamedTuple):
     """Pixels."""
     choices: tuple[str, ...] = ()
     """The reader sees one of them, initially the first."""
-    of: Sequence[Mapping[str, Any]] = ()
-    """`marks` of each trace, or of each of its points; without them, the filter does not apply."""
+    rows: Sequence[Row | Sequence[Row]] = ()
+    """The row of each trace, or the rows of its points, for the filter; without them it does not apply."""
     most: int | None = None
     """The most traces to draw, the first ones that pass the filter."""
 
@@ -104,7 +108,8 @@ class Section(NamedTuple):
     title: str
     question: str
     """The question that it answers."""
-    draw: Callable[[Results], Content]
+    draw: Callable[..., Content]
+    """A function of the rows of each of its results."""
     more: tuple[str, ...] = ()
     """Further results that it shows."""
 
@@ -113,10 +118,9 @@ class Section(NamedTuple):
         """Return the names of all results that it shows."""
         return self.name, *self.more
 
-
-def rows(results: Results, name: str) -> Sequence[Row]:
-    """Return the rows of a result; none if it is missing."""
-    return results[name].rows if name in results else ()
+    def content(self, results: Results) -> Content:
+        """Return what it shows."""
+        return self.draw(*(results[name].rows if name in results else () for name in self.results))
 
 
 def cut(results: Results, section: Section) -> Iterator[str]:
@@ -128,6 +132,32 @@ def cut(results: Results, section: Section) -> Iterator[str]:
                 f"{result.left_out:,} of {result.total:,} rows of {name} are not shown;"
                 " the tables beside this page have all"
             )
+
+
+HEADINGS: Final = {
+    "client_id": "client",
+    "api": "API",
+    "start": "from",
+    "end": "until",
+    "removed_in": "removed in",
+}
+"""Headings of columns that are not the column's name."""
+
+
+def table_of(
+    rows: Sequence[Row],
+    columns: str,
+    formats: Mapping[str, Callable[[Any], str]] | None = None,
+    title: str = "Table",
+) -> Table:
+    """Return a table of columns, each with the heading after its name, a common one, or its name.
+
+    >>> table_of([], "client_id, topic, count: requests").columns
+    {'client_id': 'client', 'topic': 'topic', 'count': 'requests'}
+    """
+    pairs = (column.partition(": ") for column in columns.split(", "))
+    headings = {name: heading or HEADINGS.get(name, name) for name, _, heading in pairs}
+    return Table(headings, rows, formats or {}, title)
 
 
 def rest(count: int, description: str) -> list[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Row
-from barnabas.pipeline.report.wording import name, utc
+from barnabas.pipeline.report.wording import utc
 
 PALETTE: Final = (
     *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),
@@ -34,16 +32,6 @@ def colours(names: Iterable[str]) -> dict[str, str]:
     return {
         each: PALETTE[number % len(PALETTE)] for number, each in enumerate(dict.fromkeys(names))
     }
-
-
-def most(counted: Counter[Any], count: int = MOST) -> list[Any]:
-    """Return the items with the highest counts, highest first; equal counts are sorted by name.
-
-    >>> most(Counter({"b": 2, "c": 3, "a": 2}), 2)
-    ['c', 'a']
-    """
-    ranked = sorted(counted.items(), key=lambda item: (-item[1], str(item[0])))
-    return [key for key, _ in ranked[:count]]
 
 
 def moment(value: datetime) -> str:
@@ -84,18 +72,10 @@ def label(text: str) -> str:
     return f"{text[: half - 1]}…{text[-half - 2 :]}"
 
 
-def member(row: Row) -> str:
-    """Return a member's name: the client id, and the end of the member id.
+TIME_AXIS: Final = {"type": "date", "hoverformat": "%H:%M:%S.%L"}
 
-    >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
-    'orders 183219'
-    """
-    return f"{name(row['client_id'])} {str(row['member'] or '')[-6:]}".strip()
-
-
-def time_axis(**more: Any) -> dict[str, Any]:
-    """Return an axis of times."""
-    return {"type": "date", "hoverformat": "%H:%M:%S.%L", **more}
+LOG_MS: Final = {"type": "log", "title": {"text": "ms"}, "tickformat": "~g"}
+"""An axis of durations."""
 
 
 def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
@@ -105,15 +85,44 @@ def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:
-    """Return an axis of names, the first at the top. `page.js` shortens long ones."""
+    """Return an axis of names, in this order. `page.js` shortens long ones."""
+    order = {"categoryorder": "array", "categoryarray": names}
+    return {"type": "category", "automargin": True, **order}
+
+
+def by_name(
+    names: Iterable[str], xaxis: Mapping[str, Any], **more: Any
+) -> tuple[dict[str, Any], int]:
+    """Return the layout of a plot of named rows, the first at the top, and its height in pixels."""
+    distinct = [*dict.fromkeys(names)]
+    height = 130 + 26 * max(len(distinct), 2)
+    return {"xaxis": xaxis, "yaxis": names_axis(distinct[::-1]), **more}, height
+
+
+def over_time(yaxis: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the layout of a plot over time, with the values at a time in one box.
+
+    Colours go by index, so that lines that pass the filter differ.
+    """
+    layout = {"colorway": PALETTE, "xaxis": TIME_AXIS, "yaxis": yaxis, "hovermode": "x unified"}
+    return layout | more
+
+
+def line(
+    title: str, times: Iterable[datetime], values: Sequence[float | None], **more: Any
+) -> dict[str, Any]:
+    """Return a line over time."""
     return {
-        "type": "category",
-        "categoryorder": "array",
-        "categoryarray": [*dict.fromkeys(names)][::-1],
-        "automargin": True,
+        "type": "scatter",
+        "mode": "lines+markers",
+        "marker": {"size": 5},
+        "name": title,
+        "x": [moment(at) for at in times],
+        "y": values,
+        **more,
     }
 
 
-def bars_height(count: int) -> int:
-    """Return the height in pixels for this many horizontal bars."""
-    return 130 + 26 * max(count, 2)
+def bars(names: Sequence[str], values: Sequence[float | None], **more: Any) -> dict[str, Any]:
+    """Return horizontal bars."""
+    return {"type": "bar", "orientation": "h", "y": names, "x": values, **more}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from statistics import median
 from typing import Final, NamedTuple
 
 from barnabas.pipeline.report.parts import Row
-from barnabas.pipeline.report.wording import clock, duration
+from barnabas.pipeline.report.wording import clock, clock_span, duration
 
 RISE, ENOUGH, LEAST = 8, 5, 50.0
 """A p99 is a rise if it is this many times the median, of at least this many exchanges, and at least this
@@ -37,12 +39,16 @@ class Rise(NamedTuple):
     """The beginning of the last bucket of the rise."""
 
     @property
+    def row(self) -> Row:
+        """Return the worst bucket with the time of the rise."""
+        return {**self.worst, "start": self.since, "end": self.until}
+
+    @property
     def text(self) -> str:
         """Return the rise as text."""
         p99 = self.worst["p99_ms"]
-        when = f"at {clock(self.worst['bucket'])}"
-        if self.since < self.until:
-            when = f"from {clock(self.since)} to {clock(self.until)}"
+        is_long = self.since < self.until
+        when = clock_span(self.row) if is_long else f"at {clock(self.since)}"
         text = f"p99 rose to {duration(p99)} {when}"
         if self.usual_ms:
             text += f", {p99 / self.usual_ms:,.0f} times its usual {duration(self.usual_ms)}"
@@ -51,22 +57,16 @@ class Rise(NamedTuple):
 
 def rise(api: str, buckets: Sequence[Row]) -> Rise | None:
     """Return the worst rise in rows of one series with `bucket`, `p99_ms` and `count`, or None."""
-    times = sorted(
-        (row for row in buckets if row["p99_ms"] is not None), key=lambda row: row["bucket"]
-    )
+    times = sorted((row for row in buckets if row["p99_ms"] is not None), key=itemgetter("bucket"))
     if api in GROUPS or len(times) < BUCKETS:
         return None
     median_p99 = median(row["p99_ms"] for row in times)
     least = max(RISE * median_p99, WAITS_MS.get(api, LEAST))
-    high = [row["count"] >= ENOUGH and row["p99_ms"] >= least for row in times]
-    if not any(high):
-        return None
-    at = max(
-        (index for index, is_high in enumerate(high) if is_high), key=lambda n: times[n]["p99_ms"]
-    )
-    first = last = at
-    while first > 0 and high[first - 1]:
-        first -= 1
-    while last < len(high) - 1 and high[last + 1]:
-        last += 1
-    return Rise(times[at], median_p99, times[first]["bucket"], times[last]["bucket"])
+    stretches = groupby(times, key=lambda row: row["count"] >= ENOUGH and row["p99_ms"] >= least)
+    rises = []
+    for is_high, stretch in stretches:
+        if is_high:
+            rows = [*stretch]
+            worst = max(rows, key=itemgetter("p99_ms"))
+            rises.append(Rise(worst, median_p99, rows[0]["bucket"], rows[-1]["bucket"]))
+    return max(rises, key=lambda each: each.worst["p99_ms"], default=None)

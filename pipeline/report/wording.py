@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,6 +42,21 @@ def clock(moment: datetime | None) -> str:
     '14:05:05.123'
     """
     return NOTHING if moment is None else moment.strftime("%H:%M:%S.%f")[:-3]
+
+
+def clock_span(*rows: Mapping[str, Any]) -> str:
+    """Return the time of rows with `start` and `end`, to the millisecond.
+
+    >>> clock_span({"start": datetime(2026, 1, 1, 9), "end": datetime(2026, 1, 1, 9, 30)})
+    'from 09:00:00.000 to 09:30:00.000'
+    """
+    start, end = min(row["start"] for row in rows), max(row["end"] for row in rows)
+    return f"from {clock(start)} to {clock(end)}"
+
+
+def ms_between(start: datetime, end: datetime) -> float:
+    """Return the milliseconds from one time to another."""
+    return (utc(end) - utc(start)).total_seconds() * 1000
 
 
 def utc(moment: datetime) -> datetime:
@@ -83,6 +98,38 @@ def name(value: Any) -> str:
     ('(no name)', 'orders')
     """
     return str(value) if value else "(no name)"
+
+
+def client(row: Mapping[str, Any]) -> str:
+    """Return the name of a row's client."""
+    return name(row["client_id"])
+
+
+def member(row: Mapping[str, Any]) -> str:
+    """Return a member's name: the client id, and the end of the member id.
+
+    >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
+    'orders 183219'
+    """
+    return f"{client(row)} {str(row['member'] or '')[-6:]}".strip()
+
+
+def partition(row: Mapping[str, Any]) -> str:
+    """Return the name of a row's partition.
+
+    >>> partition({"topic": "orders", "partition": 3})
+    'orders[3]'
+    """
+    return f"{row['topic']}[{row['partition']}]"
+
+
+def percent(share: float) -> str:
+    """Return a share of 1 as text.
+
+    >>> percent(0.256)
+    '26%'
+    """
+    return f"{share:.0%}"
 
 
 def listed(names: Iterable[Any], most: int = 3) -> str:

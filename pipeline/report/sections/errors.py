@@ -2,108 +2,51 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from operator import itemgetter
 
-from barnabas.pipeline.report.marks import each, together
-from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
+from barnabas.pipeline.report.grouping import counted, most
+from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import (
-    bars_height,
+    MOST,
+    bars,
+    by_name,
     colours,
     counts_axis,
     moment,
-    most,
-    names_axis,
-    time_axis,
+    over_time,
 )
-from barnabas.pipeline.report.wording import listed, name
+from barnabas.pipeline.report.wording import client, listed
 
 CLIENTS = 15
 
 
-def draw(results: Results) -> Content:
+def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
     """Draw bars by client, bars over time, and a table of all errors."""
-    error_rows = rows(results, "errors")
-    by_client: Counter[str] = Counter()
-    by_error: Counter[str] = Counter()
-    cells: Counter[tuple[str, str]] = Counter()
-    times: Counter[tuple[str, str]] = Counter()
-    for row in error_rows:
-        client, error, count = name(row["client_id"]), row["error"], row["count"]
-        by_client[client] += count
-        by_error[error] += count
-        cells[client, error] += count
-    for row in rows(results, "errors_over_time"):
-        times[moment(row["bucket"]), row["error"]] += row["count"]
-    clients, errors = most(by_client, CLIENTS), most(by_error)
-    colour_of = colours(errors)
-    bars = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": error,
-            "marker": {"color": colour_of[error]},
-            "y": clients,
-            "x": [cells[client, error] or None for client in clients],
-            "hovertemplate": "%{y}: %{x:,}",
-        }
-        for error in errors
-    ]
-    moments = sorted({at for at, _ in times})
-    over_time = [
-        {
-            "type": "bar",
-            "name": error,
-            "marker": {"color": colour_of[error]},
-            "x": moments,
-            "y": [times[at, error] or None for at in moments],
-            "hovertemplate": "%{y:,}",
-        }
-        for error in errors
-    ]
-    by_clients: dict[str, Any] = {
-        "barmode": "stack",
-        "xaxis": counts_axis(max(by_client.values()), title={"text": "errors"}),
-        "yaxis": names_axis(clients),
-    }
+    by_client, by_error = counted(errors, client), counted(errors, itemgetter("error"))
+    by_both = counted(errors, lambda row: (client(row), row["error"]))
+    by_time = counted(errors_over_time, lambda row: (moment(row["bucket"]), row["error"]))
+    clients, names = most(by_client, CLIENTS), most(by_error, MOST)
+    moments = sorted({at for at, _ in by_time})
+    of_clients, of_times = [], []
+    for error, colour in colours(names).items():
+        style = {"name": error, "marker": {"color": colour}}
+        counts = [by_both[name, error] or None for name in clients]
+        of_clients.append(bars(clients, counts, hovertemplate="%{y}: %{x:,}", **style))
+        counts = [by_time[at, error] or None for at in moments]
+        of_times.append(
+            {"type": "bar", "x": moments, "y": counts, "hovertemplate": "%{y:,}", **style}
+        )
+    axis = counts_axis(max(by_client.values()), title={"text": "errors"})
+    layout, height = by_name(clients, axis, barmode="stack")
+    client_rows = [{"client_id": name} for name in clients]
+    time_layout = over_time(counts_axis(max(by_time.values(), default=0)), barmode="stack")
     plots = (
-        Plot(
-            "Errors by client",
-            bars,
-            by_clients,
-            bars_height(len(clients)),
-            of=[each([{"client_id": client} for client in clients])] * len(bars),
-        ),
-        Plot(
-            "Errors over time",
-            over_time,
-            {
-                "barmode": "stack",
-                "xaxis": time_axis(),
-                "yaxis": counts_axis(max(times.values(), default=0)),
-                "hovermode": "x unified",
-            },
-            280,
-        ),
+        Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
+        Plot("Errors over time", of_times, time_layout, 280),
     )
+    counts_of_errors = listed(f"{by_error[error]:,} {error}" for error in names)
+    text = f"{by_error.total():,} errors in responses: {counts_of_errors}"
     remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
-    statement = Statement(
-        "odd",
-        f"{sum(by_error.values()):,} errors in responses: "
-        f"{listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
-        together(error_rows),
-    )
-    return Content([statement], plots, [_table(error_rows)], remarks)
-
-
-def _table(error_rows: Sequence[Row]) -> Table:
-    columns = {
-        "client_id": "client",
-        "api": "API",
-        "error": "error",
-        "count": "count",
-        "first_ts": "first",
-        "last_ts": "last",
-    }
-    return Table(columns, error_rows)
+    table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
+    return Content([Statement("odd", text, errors)], plots, [table], remarks)

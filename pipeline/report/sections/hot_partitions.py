@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.marks import each, marks
-from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rest, rows
-from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
+from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
+from barnabas.pipeline.report.plotting import PALETTE, bars, by_name
+from barnabas.pipeline.report.wording import partition, percent
 
 MOST: Final = 20
 """The most bars."""
@@ -24,70 +25,53 @@ HOT, AMONG = 0.5, 3
 """A partition stands out with this share of the produced bytes, among at least this many partitions."""
 
 
-def draw(results: Results) -> Content:
+def draw(partitions: Sequence[Row]) -> Content:
     """Draw the busiest partitions by each measure."""
-    partition_rows = rows(results, "hot_partitions")
-    traces, marks_of_traces = [], []
-    for measure, column in MEASURES.items():
-        # sorted here, since each choice has its own order
-        busiest = sorted(partition_rows, key=lambda row: -(row[column] or 0))[:MOST][::-1]
-        marks_of_traces.append(each(busiest))
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "meta": measure,
-                "name": measure,
-                "showlegend": False,
-                "marker": {"color": PALETTE[0]},
-                "y": [_name(row) for row in busiest],
-                "x": [row[column] or 0 for row in busiest],
-                "customdata": [_measure_text(row, column) for row in busiest],
-                "hovertemplate": "%{y}: %{customdata}<extra></extra>",
-            }
-        )
-    layout: dict[str, Any] = {
-        "xaxis": {"tickformat": "~s"},
-        "yaxis": {**names_axis(()), "categoryorder": "trace"},
+    # each choice has its own order
+    busiest = {
+        measure: sorted(partitions, key=lambda row: -(row[column] or 0))[:MOST][::-1]
+        for measure, column in MEASURES.items()
     }
-    height = bars_height(min(len(partition_rows), MOST))
-    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), marks_of_traces)
-    remarks = rest(len(partition_rows) - MOST, "quieter partitions are in the table only")
-    return Content([*_statements(partition_rows)], [plot], [_table(partition_rows)], remarks)
+    traces = [
+        bars(
+            [partition(row) for row in busiest[measure]],
+            [row[column] or 0 for row in busiest[measure]],
+            meta=measure,
+            name=measure,
+            showlegend=False,
+            marker={"color": PALETTE[0]},
+            customdata=[_amount(row, column) for row in busiest[measure]],
+            hovertemplate="%{y}: %{customdata}<extra></extra>",
+        )
+        for measure, column in MEASURES.items()
+    ]
+    names = map(partition, partitions[:MOST])
+    layout, height = by_name(names, {"tickformat": "~s"})
+    layout["yaxis"] |= {"categoryorder": "trace", "categoryarray": []}
+    rows = [*busiest.values()]
+    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), rows)
+    table = table_of(
+        partitions,
+        "topic, partition, produced_records: records produced, produced_bytes: bytes produced, "
+        "produced_requests: Produce requests, fetched_records: records fetched, "
+        "fetched_bytes: bytes fetched, fetched_requests: Fetch requests",
+        {"produced_bytes": size, "fetched_bytes": size},
+    )
+    remarks = rest(len(partitions) - MOST, "quieter partitions are in the table only")
+    return Content([*_statements(partitions)], [plot], [table], remarks)
 
 
-def _name(row: Row) -> str:
-    return f"{row['topic']}[{row['partition']}]"
-
-
-def _measure_text(row: Row, column: str) -> str:
+def _amount(row: Row, column: str) -> str:
     count = row[column] or 0
     return size(count) if column.endswith("bytes") else f"{count:,} records"
 
 
-def _statements(partition_rows: Any) -> list[Statement]:
-    total = sum(row["produced_bytes"] or 0 for row in partition_rows)
-    busy = [row for row in partition_rows if row["produced_bytes"]]
+def _statements(partitions: Sequence[Row]) -> Iterator[Statement]:
+    busy = [row for row in partitions if row["produced_bytes"]]
     if len(busy) < AMONG:
-        return []
+        return
     first = max(busy, key=lambda row: row["produced_bytes"])
-    share = first["produced_bytes"] / total
-    if share < HOT:
-        return []
-    return [
-        Statement("odd", f"{_name(first)} receives {share:.0%} of the produced bytes", marks(first))
-    ]
-
-
-def _table(partition_rows: Any) -> Table:
-    columns = {
-        "topic": "topic",
-        "partition": "partition",
-        "produced_records": "records produced",
-        "produced_bytes": "bytes produced",
-        "produced_requests": "Produce requests",
-        "fetched_records": "records fetched",
-        "fetched_bytes": "bytes fetched",
-        "fetched_requests": "Fetch requests",
-    }
-    return Table(columns, partition_rows, {"produced_bytes": size, "fetched_bytes": size})
+    share = first["produced_bytes"] / sum(row["produced_bytes"] for row in busy)
+    if share >= HOT:
+        text = f"{partition(first)} receives {percent(share)} of the produced bytes"
+        yield Statement("odd", text, [first])

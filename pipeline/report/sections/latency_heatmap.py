@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Content, Plot, Results, rows
-from barnabas.pipeline.report.plotting import grid, moment, most
+from barnabas.captures.summary.heat_map import PER_OCTAVE
+from barnabas.pipeline.report.grouping import counted, grouped, most
+from barnabas.pipeline.report.parts import Content, Plot, Row
+from barnabas.pipeline.report.plotting import grid, moment
 from barnabas.pipeline.report.wording import duration
 
 ALL, OTHERS = "all APIs", "others"
@@ -17,49 +19,43 @@ ALL, OTHERS = "all APIs", "others"
 APIS: Final = 5
 """The number of APIs with a heatmap of their own; the others share one."""
 
-PER_OCTAVE: Final = 2
-"""Latency ranges per factor of two, as in the analysis."""
 
-
-def draw(results: Results) -> Content:
+def draw(cell_rows: Sequence[Row]) -> Content:
     """Draw a column for each time and a row for each latency range; colour is the number of exchanges."""
-    cell_rows = rows(results, "latency_heatmap")
-    counts: Counter[str] = Counter()
-    cells: defaultdict[str, Counter[tuple[datetime, int]]] = defaultdict(Counter)
-    for row in cell_rows:
-        at = (row["bucket"], _octaves(row["latency_ms"]))
-        counts[row["api"]] += row["count"]
-        cells[ALL][at] += row["count"]
-        cells[row["api"]][at] += row["count"]
-    named = most(Counter({api: count for api, count in counts.items() if api != OTHERS}))
-    choices = (ALL, *named, *([OTHERS] if OTHERS in counts else []))
-    times = grid(bucket for bucket, _ in cells[ALL])
-    indexes = [bound for _, bound in cells[ALL]]
-    bounds = range(min(indexes), max(indexes) + 1)
-    traces = [_heatmap(choice, times, bounds, cells[choice]) for choice in choices]
-    layout: dict[str, Any] = {
-        "xaxis": {"type": "date"},
-        "yaxis": {"type": "category", "automargin": True},
-    }
-    plot = Plot("How long exchanges took", traces, layout, 400, choices)
-    return Content(plots=[plot])
+    by_api = grouped(cell_rows, itemgetter("api"))
+    named = counted((row for row in cell_rows if row["api"] != OTHERS), itemgetter("api"))
+    choices = (ALL, *most(named), *([OTHERS] if OTHERS in by_api else []))
+    times = grid(row["bucket"] for row in cell_rows)
+    octaves = [_octaves(row) for row in cell_rows]
+    bounds = range(min(octaves), max(octaves) + 1)
+    traces = [
+        _heatmap(
+            choice,
+            times,
+            bounds,
+            counted(by_api.get(choice, cell_rows), lambda row: (row["bucket"], _octaves(row))),
+        )
+        for choice in choices
+    ]
+    layout = {"xaxis": {"type": "date"}, "yaxis": {"type": "category", "automargin": True}}
+    return Content(plots=[Plot("How long exchanges took", traces, layout, 400, choices)])
 
 
-def _octaves(bound_ms: float) -> int:
+def _octaves(row: Row) -> int:
     """Return the index of the range with this upper bound."""
-    return round(math.log2(bound_ms) * PER_OCTAVE)
+    return round(math.log2(row["latency_ms"]) * PER_OCTAVE)
 
 
 def _heatmap(
     name: str,
     times: Sequence[datetime],
     bounds: Sequence[int],
-    cells: Counter[tuple[datetime, int]],
+    cells: Mapping[tuple[datetime, int], int],
 ) -> dict[str, Any]:
-    counts = [[cells[time, bound] or None for time in times] for bound in bounds]
+    counts = [[cells.get((time, bound)) or None for time in times] for bound in bounds]
     # logarithmic, so that frequent latencies do not hide rare ones
     colours = [[None if count is None else math.log10(count) for count in row] for row in counts]
-    highest = max((exponent for row in colours for exponent in row if exponent), default=0.0)
+    highest = math.log10(max(cells.values()))
     powers = range(1 + int(highest))
     return {
         "type": "heatmap",

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
 
-from barnabas.pipeline.report.marks import marks
-from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
-from barnabas.pipeline.report.wording import clock, name
-
-MOST: Final = 3
-"""The most statements: those with the most failures."""
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
+from barnabas.pipeline.report.wording import client, clock_span
 
 
-def draw(results: Results) -> Content:
+def draw(logins: Sequence[Row]) -> Content:
     """Draw a table with a row for each identity and client."""
-    logins = sorted(rows(results, "logins"), key=lambda row: -row["failed"])
     failed = [row for row in logins if row["failed"]]
-    columns = {
-        "identity": "mechanism and user",
-        "client_id": "client",
-        "host": "host",
-        "count": "logins",
-        "failed": "failed",
-        "reason": "last reason",
-        "start": "from",
-        "end": "until",
-    }
-    statements = [Statement("bad", _text(row), marks(row)) for row in failed[:MOST]]
-    return Content(statements, tables=[Table(columns, logins)])
+    statements = [Statement("bad", _text(row), [row]) for row in failed[:STATEMENTS]]
+    table = table_of(
+        logins,
+        "identity: mechanism and user, client_id, host, count: logins, failed, reason: last reason, "
+        "start, end",
+    )
+    return Content(statements, tables=[table])
 
 
 def _text(row: Row) -> str:
     return (
         f"{row['failed']:,} of {row['count']:,} logins of {row['identity'] or 'an unknown user'} from "
-        f"{row['host']} ({name(row['client_id'])}) failed from {clock(row['start'])} to "
-        f"{clock(row['end'])}: {row['reason']}"
+        f"{row['host']} ({client(row)}) failed {clock_span(row)}: {row['reason']}"
     )

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, Final
+from operator import itemgetter
+from typing import Final
 
-from barnabas.pipeline.report.marks import EPOCH, marks, together
-from barnabas.pipeline.report.parts import (
-    Content,
-    Lanes,
-    Results,
-    Row,
-    Statement,
-    Table,
-    rest,
-    rows,
-)
-from barnabas.pipeline.report.plotting import member
-from barnabas.pipeline.report.wording import duration, listed, name, utc
+from barnabas.pipeline.report.grouping import grouped, present
+from barnabas.pipeline.report.marks import EPOCH, marks
+from barnabas.pipeline.report.parts import Content, Lanes, Row, Statement, Table, rest, table_of
+from barnabas.pipeline.report.wording import client, duration, listed, member, name, utc
+from barnabas.plural import plural
 
 GROUPS, MEMBERS = 6, 30
 """The most groups, and members of a group, that are drawn."""
@@ -28,45 +20,46 @@ GROUPS, MEMBERS = 6, 30
 LONG_MS: Final = 10_000
 """A stop of this length is bad, not only odd."""
 
-BAND: Final = ("capture", "generation")
-"""The columns that identify a generation of a group."""
 
-
-def draw(results: Results) -> Content:
+def draw(phases: Sequence[Row]) -> Content:
     """Draw lanes of members for each group, and tables of generations and of members."""
-    phase_rows = rows(results, "rebalances")
-    groups: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in phase_rows:
-        groups[name(row["group"])].append(row)
+    groups = grouped(phases, lambda row: name(row["group"]))
+    generations = {group: _generations(group, rows) for group, rows in groups.items()}
+    statements = [
+        statement
+        for group, rows in groups.items()
+        if (statement := _statement(group, rows, generations[group]))
+    ]
     ranked = sorted(groups, key=lambda group: (-len(groups[group]), group))
     remarks = rest(len(ranked) - GROUPS, "groups with less to show are in the tables only")
     lanes = []
     for group in ranked[:GROUPS]:
         members = [*dict.fromkeys(map(member, groups[group]))]
-        if len(members) > MEMBERS:
-            remarks.append(f"{group}: {len(members) - MEMBERS} members are in the tables only")
+        others = rest(len(members) - MEMBERS, "members are in the tables only")
+        remarks += [f"{group}: {remark}" for remark in others]
         drawn_rows = [row for row in groups[group] if member(row) in members[:MEMBERS]]
         lanes.append(
-            Lanes(f"Group {group}", [*_lanes(group, drawn_rows)], [*_bands(groups[group])])
+            Lanes(f"Group {group}", [*_lanes(group, drawn_rows)], [*_bands(generations[group])])
         )
-    generations = [
-        generation for group in ranked for generation in _generations(group, groups[group])
-    ]
-    tables = [_table_of_generations(generations), _table(phase_rows)]
-    return Content([*_statements(groups)], lanes=lanes, tables=tables, remarks=remarks)
+    generation_table = table_of(
+        [row for group in ranked for row in generations[group]],
+        "group, generation, start: began, members, late, missed: missed by, join_ms: longest join, "
+        "group_standstill_ms: the group stopped, reasons",
+        {"generation": str},
+        "Generations",
+    )
+    tables = [generation_table, _member_table(phases)]
+    return Content(statements, lanes=lanes, tables=tables, remarks=remarks)
 
 
-def _lanes(group: str, phase_rows: Sequence[Row]) -> Iterator[Row]:
+def _lanes(group: str, phases: Sequence[Row]) -> Iterator[Row]:
     """Yield a lane for each member, with an event for each phase."""
-    members: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in phase_rows:
-        if row["start"] and row["end"]:
-            members[name(row["member"])].append(row)
-    for member_id, phases in members.items():
+    timed = [row for row in phases if row["start"] and row["end"]]
+    for member_id, rows in grouped(timed, lambda row: name(row["member"])).items():
         yield {
-            **marks({"group": group, "client_id": phases[0]["client_id"]}),
+            **marks({"group": group, "client_id": rows[0]["client_id"]}),
             "member": member_id,
-            "instance": member(phases[0]),
+            "instance": member(rows[0]),
             "events": [
                 {
                     "api": row["phase"],
@@ -75,80 +68,65 @@ def _lanes(group: str, phase_rows: Sequence[Row]) -> Iterator[Row]:
                     "generation": row["generation"],
                     "reason": row["reason"],
                 }
-                for row in phases
+                for row in rows
             ],
         }
 
 
-def _bands(phase_rows: Sequence[Row]) -> Iterator[Row]:
+def _bands(generations: Sequence[Row]) -> Iterator[Row]:
     """Yield a band for each generation, until the next one of its capture begins."""
-    in_order = sorted(
-        _generations("", phase_rows),
-        key=lambda generation: (generation["capture"], generation["start"]),
-    )
-    for generation, following in pairwise([*in_order, None]):
-        assert generation is not None  # noqa: S101 - only the last is
-        until = following and following["capture"] == generation["capture"] and following["start"]
+    in_order = sorted(generations, key=itemgetter("capture", "start"))
+    for row, following in pairwise([*in_order, None]):
+        assert row is not None  # noqa: S101 - only the last is
+        until = following and following["capture"] == row["capture"] and following["start"]
         yield {
-            "generation": generation["generation"],
-            "from": _ns(generation["start"]),
+            "generation": row["generation"],
+            "from": _ns(row["start"]),
             "until": _ns(until) if until else None,
-            "why": generation["reasons"],
-            "waited_for": listed(generation["missed"] or generation["late"])
-            if _late(generation)
-            else "",
-            "standstill_ms": generation["group_standstill_ms"],
-            "late": _late(generation),
+            "why": row["reasons"],
+            "waited_for": listed(row["missed"] or row["late"]),
+            "standstill_ms": row["group_standstill_ms"],
+            "late": row["delay"],
         }
 
 
-def _late(generation: Row) -> Row | None:
-    """Return the late members, as `barnabas.page.answers.views.Late`."""
-    kind, who = ("absent", "missed_members") if generation["missed"] else ("late", "late_members")
-    return {"kind": kind, "members": generation[who]} if generation[who] else None
+def _delay(kind: str, members: Sequence[str]) -> Row | None:
+    """Return members that others waited for, as `barnabas.page.answers.views.Late`."""
+    return {"kind": kind, "members": members} if members else None
 
 
-def _generations(group: str, phase_rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Yield the values of each generation of a group, ordered by time."""
-    by_generation: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in phase_rows:
-        if row["generation"] is not None:
-            by_generation[tuple(row[column] for column in BAND)].append(row)
-    clients = {row["member"]: row["client_id"] for row in phase_rows}
-    spans = {}
-    for key, generation_rows in by_generation.items():
-        starts = [row["began_ts"] or row["start"] for row in generation_rows]
-        spans[key] = (
-            min(filter(None, starts), default=None),
-            max(filter(None, (row["end"] for row in generation_rows)), default=None),
+def _generations(group: str, phases: Sequence[Row]) -> list[Row]:
+    """Return a row for each generation of a group, ordered by time."""
+    clients = {row["member"]: row["client_id"] for row in phases}
+    numbered = [row for row in phases if row["generation"] is not None]
+    generations = []
+    for (capture, generation), rows in grouped(
+        numbered, itemgetter("capture", "generation")
+    ).items():
+        starts = [start for row in rows if (start := row["began_ts"] or row["start"])]
+        ends = present(rows, "end")
+        if not starts or not ends:
+            continue
+        joined = [row for row in rows if row["phase"] != "stopped"]
+        late = {name(row["member"]): client(row) for row in rows if row["late"]}
+        missed = rows[0]["missed"] or []
+        generations.append(
+            {
+                "group": group,
+                "capture": capture,
+                "generation": generation,
+                "start": min(starts),
+                "end": max(ends),
+                "members": rows[0]["members"] or len({row["member"] for row in joined}),
+                "late": [*late.values()],
+                "missed": [name(clients.get(member_id) or member_id) for member_id in missed],
+                "delay": _delay("absent", missed) or _delay("late", [*late]),
+                "join_ms": max(present(joined, "join_ms"), default=0) or None,
+                "group_standstill_ms": max(present(rows, "group_standstill_ms"), default=0) or None,
+                "reasons": listed(row["reason"] for row in joined if row["reason"]),
+            }
         )
-    for key in sorted(
-        (key for key in by_generation if None not in spans[key]), key=lambda key: spans[key]
-    ):
-        generation_rows = by_generation[key]
-        late = {
-            name(row["member"]): name(row["client_id"]) for row in generation_rows if row["late"]
-        }
-        joined = [row for row in generation_rows if row["phase"] != "stopped"]
-        missed = generation_rows[0]["missed"] or []
-        yield {
-            "group": group,
-            "capture": generation_rows[0]["capture"],
-            "generation": generation_rows[0]["generation"],
-            "start": spans[key][0],
-            "end": spans[key][1],
-            "members": generation_rows[0]["members"] or len({row["member"] for row in joined}),
-            "late": [*late.values()],
-            "late_members": [*late],
-            "missed": [name(clients.get(member_id) or member_id) for member_id in missed],
-            "missed_members": missed,
-            "join_ms": max((row["join_ms"] or 0 for row in joined), default=0) or None,
-            "group_standstill_ms": max(
-                (row["group_standstill_ms"] or 0 for row in generation_rows), default=0
-            )
-            or None,
-            "reasons": listed(row["reason"] for row in joined if row["reason"]),
-        }
+    return sorted(generations, key=itemgetter("start", "end"))
 
 
 def _ns(moment: datetime) -> str:
@@ -156,84 +134,58 @@ def _ns(moment: datetime) -> str:
     return str((utc(moment) - EPOCH) // timedelta(microseconds=1) * 1000)
 
 
-def _statements(groups: dict[str, list[Row]]) -> Iterator[Statement]:
-    for group, phase_rows in groups.items():
-        worst = max(phase_rows, key=lambda row: row["group_standstill_ms"] or 0)
-        still = worst["group_standstill_ms"] or 0
-        generations = {row["generation"] for row in phase_rows}
-        all_generations = [*_generations(group, phase_rows)]
-        late = [
-            f"{who} in generation {generation['generation']}"
-            for generation in all_generations
-            for who in generation["late"]
-        ]
-        missed = [
-            f"{who} missed generation {generation['generation']}"
-            for generation in all_generations
-            for who in generation["missed"]
-        ]
-        stops = [*_repeated_stops(phase_rows)]
-        if still <= 0 and not late and not missed and not stops:
-            continue
-        text = f"group {group}: {len(generations)} generation{'s' * (len(generations) > 1)}"
-        if still > 0:
-            text += f", delivery stopped for up to {duration(still)}"
-            text += f" (generation {worst['generation']})"
-        if late:
-            text += f"; late: {listed(late)}"
-        if missed:
-            text += f"; {listed(missed)}"
-        if stops:
-            text += f"; {listed(stops)}"
-        yield Statement("bad" if still >= LONG_MS else "odd", text, together(phase_rows))
+def _statement(group: str, phases: Sequence[Row], generations: Sequence[Row]) -> Statement | None:
+    """Return what delayed a group, if anything did."""
+    worst = max(phases, key=lambda row: row["group_standstill_ms"] or 0)
+    still = worst["group_standstill_ms"] or 0
+    late = [
+        f"{who} in generation {row['generation']}" for row in generations for who in row["late"]
+    ]
+    missed = [
+        f"{who} missed generation {row['generation']}"
+        for row in generations
+        for who in row["missed"]
+    ]
+    details = [
+        f", delivery stopped for up to {duration(still)} (generation {worst['generation']})"
+        if still > 0
+        else "",
+        f"; late: {listed(late)}" if late else "",
+        *(f"; {listed(items)}" for items in (missed, [*_repeated_stops(phases)]) if items),
+    ]
+    if not any(details):
+        return None
+    count = plural(len({row["generation"] for row in phases}), "generation")
+    text = f"group {group}: {count}{''.join(details)}"
+    return Statement("bad" if still >= LONG_MS else "odd", text, phases)
 
 
-def _repeated_stops(phase_rows: Sequence[Row]) -> Iterator[str]:
+def _repeated_stops(phases: Sequence[Row]) -> Iterator[str]:
     """Yield clients that stopped more than once, with the reasons from them or the coordinator."""
-    reasons: defaultdict[str, list[str]] = defaultdict(list)
-    for row in phase_rows:
-        if row["phase"] == "stopped":
-            reasons[name(row["client_id"])].append(name(row["reason"]))
-    for client, client_reasons in reasons.items():
-        if len(client_reasons) > 1:
-            yield f"{client} stopped {len(client_reasons)} times ({listed(client_reasons)})"
+    stops = grouped((row for row in phases if row["phase"] == "stopped"), client)
+    for client_name, rows in stops.items():
+        if len(rows) > 1:
+            reasons = listed(row["reason"] for row in rows)
+            yield f"{client_name} stopped {len(rows)} times ({reasons})"
 
 
-def _table_of_generations(generation_rows: Sequence[Row]) -> Table:
-    columns = {
-        "group": "group",
-        "generation": "generation",
-        "start": "began",
-        "members": "members",
-        "late": "late",
-        "missed": "missed by",
-        "join_ms": "longest join",
-        "group_standstill_ms": "the group stopped",
-        "reasons": "reasons",
-    }
-    return Table(columns, generation_rows, {"generation": str}, "Generations")
-
-
-def _table(phase_rows: Sequence[Row]) -> Table:
-    columns = {
-        "group": "group",
-        "generation": "generation",
-        "client_id": "client",
-        "member": "member",
-        "joined_ts": "joined",
-        "join_ms": "join took",
-        "sync_ms": "sync took",
-        "late": "late",
-        "standstill_ms": "the member stopped",
-        "group_standstill_ms": "the group stopped",
-        "reason": "reason",
-        "stopped": "stopped",
-    }
-    once: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in phase_rows:
-        key = (row["capture"], row["group"], row["generation"], row["member"], row["joined_ts"])
-        member_row = once.setdefault(key, {**row, "stopped": None})
-        member_row["end"] = max(filter(None, (member_row["end"], row["end"])), default=None)
-        if row["phase"] == "stopped":
-            member_row["stopped"] = row["reason"]
-    return Table(columns, [*once.values()], {"generation": str}, "Members")
+def _member_table(phases: Sequence[Row]) -> Table:
+    members = grouped(phases, itemgetter("capture", "group", "generation", "member", "joined_ts"))
+    member_rows = [
+        {
+            **rows[0],
+            "end": max(present(rows, "end"), default=None),
+            "stopped": next(
+                (row["reason"] for row in reversed(rows) if row["phase"] == "stopped"), None
+            ),
+        }
+        for rows in members.values()
+    ]
+    return table_of(
+        member_rows,
+        "group, generation, client_id, member, joined_ts: joined, join_ms: join took, "
+        "sync_ms: sync took, late, standstill_ms: the member stopped, "
+        "group_standstill_ms: the group stopped, reason, stopped",
+        {"generation": str},
+        "Members",
+    )

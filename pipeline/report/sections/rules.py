@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Content, Plot, Results, Row, Statement, Table, rows
-from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, names_axis
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Plot, Row, Statement, table_of
+from barnabas.pipeline.report.plotting import AMBER, GREY, LOG_MS, by_name
 from barnabas.pipeline.report.wording import duration
 
 MOST: Final = 25
 
 
-def draw(results: Results) -> Content:
+def draw(rules: Sequence[Row]) -> Content:
     """Draw the latency of an API with a rule and without it, connected by a line."""
-    rule_rows = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
-    drawn_rows = [row for row in rule_rows if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
-    names = [_name(row) for row in drawn_rows]
+    drawn_rows = [row for row in rules if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
+    plots = [_plot(drawn_rows)] if drawn_rows else []
+    table = table_of(
+        rules,
+        "rule, api, fired, p50_without_ms: p50 without, p50_with_ms: p50 with the rule, "
+        "p99_without_ms: p99 without, p99_with_ms: p99 with the rule, "
+        "errors_without: errors without, errors_with: errors with the rule, unanswered, "
+        "closed: connections closed",
+    )
+    return Content([*map(_statement, rules[:STATEMENTS])], plots, [table])
+
+
+def _plot(rules: Sequence[Row]) -> Plot:
+    names = [f"{row['rule']} · {row['api']}" for row in rules]
     lines: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
         "hoverinfo": "skip",
         "showlegend": False,
         "line": {"color": GREY, "width": 3},
-        "x": [x for row in drawn_rows for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
-        "y": [y for row in drawn_rows for y in (_name(row), _name(row), None)],
+        "x": [x for row in rules for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
+        "y": [y for name in names for y in (name, name, None)],
     }
     marks = [
         {
@@ -31,9 +43,9 @@ def draw(results: Results) -> Content:
             "mode": "markers",
             "name": title,
             "marker": {"size": 13, "color": colour},
-            "x": [row[column] for row in drawn_rows],
+            "x": [row[column] for row in rules],
             "y": names,
-            "customdata": [duration(row[column]) for row in drawn_rows],
+            "customdata": [duration(row[column]) for row in rules],
             "hovertemplate": "%{y}: %{customdata}",
         }
         for title, column, colour in (
@@ -41,43 +53,14 @@ def draw(results: Results) -> Content:
             ("with the rule", "p50_with_ms", AMBER),
         )
     ]
-    layout: dict[str, Any] = {
-        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g", "dtick": "D2"},
-        "yaxis": names_axis(names),
-    }
-    plots = []
-    if drawn_rows:
-        plots = [
-            Plot(
-                "Latency without and with rules",
-                [lines, *marks],
-                layout,
-                bars_height(len(drawn_rows)) + 30,
-            )
-        ]
-    columns = {
-        "rule": "rule",
-        "api": "API",
-        "fired": "fired",
-        "p50_without_ms": "p50 without",
-        "p50_with_ms": "p50 with the rule",
-        "p99_without_ms": "p99 without",
-        "p99_with_ms": "p99 with the rule",
-        "errors_without": "errors without",
-        "errors_with": "errors with the rule",
-        "unanswered": "unanswered",
-        "closed": "connections closed",
-    }
-    return Content([*map(_statement, rule_rows[:3])], plots, [Table(columns, rule_rows)])
-
-
-def _name(row: Row) -> str:
-    return f"{row['rule']} · {row['api']}"
+    axis = {**LOG_MS, "title": {"text": "p50, ms"}, "dtick": "D2"}
+    layout, height = by_name(names, axis)
+    return Plot("Latency without and with rules", [lines, *marks], layout, height + 30)
 
 
 def _statement(row: Row) -> Statement:
     text = f"the rule “{row['rule']}” fired on {row['fired']:,} {row['api']}"
-    if row["p50_with_ms"] and row["p50_without_ms"]:
-        without_rule = duration(row["p50_without_ms"])
-        text += f": {duration(row['p50_with_ms'])} where others took {without_rule}"
+    with_rule, without_rule = row["p50_with_ms"], row["p50_without_ms"]
+    if with_rule and without_rule:
+        text += f": {duration(with_rule)} where others took {duration(without_rule)}"
     return Statement("odd", text)

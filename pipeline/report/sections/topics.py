@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final
+from operator import itemgetter
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.marks import together
-from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
-from barnabas.pipeline.report.wording import listed, name
-
-MOST: Final = 3
-"""The most topics in statements: those with the most bytes."""
+from barnabas.pipeline.report.grouping import grouped
+from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
+from barnabas.pipeline.report.wording import client, listed, percent
 
 
-def draw(results: Results) -> Content:
+def draw(clients: Sequence[Row]) -> Content:
     """Draw a table with a row for each client of a topic."""
-    clients = sorted(rows(results, "topics"), key=lambda row: -row["bytes"])
-    by_topic: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in clients:
-        by_topic[row["topic"]].append(row)
-    several = [topic for topic, of in by_topic.items() if len(_names(of, "write")) > 1]
+    by_topic = grouped(clients, itemgetter("topic"))
+    several = [topic for topic, rows in by_topic.items() if len(_names(rows, "write")) > 1]
     statements = [
-        Statement("odd", _text(topic, by_topic[topic]), together(by_topic[topic]))
-        for topic in several[:MOST]
+        Statement("odd", _text(topic, by_topic[topic]), by_topic[topic])
+        for topic in several[:STATEMENTS]
     ]
-    columns = {
-        "topic": "topic",
-        "access": "access",
-        "client_id": "client",
-        "user": "user",
-        "host": "host",
-        "groups": "groups",
-        "partitions": "partitions",
-        "records": "records",
-        "bytes": "bytes",
-        "share": "share",
-        "start": "from",
-        "end": "until",
-    }
-    formats = {"bytes": size, "share": _percent}
-    return Content(statements, tables=[Table(columns, clients, formats)])
+    table = table_of(
+        clients,
+        "topic, access, client_id, user, host, groups, partitions, records, bytes, share, start, "
+        "end",
+        {"bytes": size, "share": percent},
+    )
+    return Content(statements, tables=[table])
 
 
 def _names(clients: Sequence[Row], access: str) -> list[str]:
     """Return the clients that write or read, each once, with their share of the bytes."""
-    shares: defaultdict[str, float] = defaultdict(float)
-    for row in clients:
-        if row["access"] == access:
-            shares[name(row["client_id"])] += row["share"] or 0
-    return [f"{client} ({_percent(share)})" for client, share in shares.items()]
+    by_client = grouped((row for row in clients if row["access"] == access), client)
+    return [
+        f"{name} ({percent(sum(row['share'] or 0 for row in rows))})"
+        for name, rows in by_client.items()
+    ]
 
 
 def _text(topic: str, clients: Sequence[Row]) -> str:
@@ -58,7 +42,3 @@ def _text(topic: str, clients: Sequence[Row]) -> str:
     writers, readers = _names(clients, "write"), _names(clients, "read")
     text = f"{topic} has {len(writers)} writers: {listed(writers)} of {size(written)}"
     return f"{text}; read by {listed(readers)}" if readers else text
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.reading.paths import SKIPPED
-from barnabas.pipeline.report.parts import Content, Results, Row, Statement, Table, rows
+from barnabas.pipeline.report.grouping import counted
+from barnabas.pipeline.report.parts import Content, Row, Statement, table_of
 from barnabas.plural import plural
 
 MISSING: Final = "bytes are missing"
 """The reason of all gaps of known size in a capture: gaps of different sizes share one row."""
-
 
 WHOLE: Final = (SKIPPED, "missing")
 """Kinds about whole files, which are first: they may have caused the other kinds."""
@@ -28,25 +29,20 @@ def unread_text(row: Row) -> str:
     return f"{row['kind']} in {source}, {plural(row['count'], 'time')}: {row['reason']}"
 
 
-def draw(results: Results) -> Content:
+def draw(unread: Sequence[Row]) -> Content:
     """Draw a table with a row for each kind, file and reason."""
-    unread_rows = rows(results, "unread")
-    kinds: Counter[str] = Counter()
-    for row in unread_rows:
-        if row["reason"] != MISSING and row["kind"] not in WHOLE:
-            kinds[row["kind"]] += row["count"]
+    whole = [row for row in unread if row["kind"] in WHOLE]
+    gaps = [row for row in unread if row["reason"] == MISSING]
+    others = [row for row in unread if row["kind"] not in WHOLE and row["reason"] != MISSING]
     lines = [
-        *(unread_text(row) for row in unread_rows if row["kind"] in WHOLE),
-        *(unread_text(row) for row in unread_rows if row["reason"] == MISSING),
-        *(f"{kind}, {plural(count, 'time')}" for kind, count in kinds.items()),
+        *map(unread_text, [*whole, *gaps]),
+        *(
+            f"{kind}, {plural(count, 'time')}"
+            for kind, count in counted(others, itemgetter("kind")).items()
+        ),
     ]
     statements = [Statement("odd", f"not read: {line}") for line in lines]
-    columns = {
-        "kind": "kind",
-        "capture": "capture",
-        "file": "file",
-        "reason": "why",
-        "count": "times",
-        "bytes": "size",
-    }
-    return Content(statements, tables=[Table(columns, unread_rows, {"bytes": size})])
+    table = table_of(
+        unread, "kind, capture, file, reason: why, count: times, bytes: size", {"bytes": size}
+    )
+    return Content(statements, tables=[table])

@@ -54,7 +54,7 @@ def test_the_narrowest_that_gives_few_enough(
     spark: SparkSession, span_ms: int, width_ms: int
 ) -> None:
     result = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
-    reported = bucketed(result, result).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
+    reported = bucketed(result).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
     assert [row["b"] for row in reported] == [at // width_ms * width_ms for at in (0, 15, span_ms)]
 
 
@@ -63,7 +63,7 @@ def test_each_capture_has_buckets_of_its_own(spark: SparkSession) -> None:
     short = rows([metadata(0), metadata(15)], "short")
     later = [metadata(at, correlation_id=1) for at in (years, years + 10 * MOST)]
     result = table(spark, short + rows(later, "other"))
-    reported = bucketed(result, result).selectExpr("capture", "unix_millis(bucket) b").collect()
+    reported = bucketed(result).selectExpr("capture", "unix_millis(bucket) b").collect()
     assert sorted((row["capture"], row["b"]) for row in reported) == [
         ("other", years),
         ("other", years + 10 * MOST),

@@ -1,4 +1,7 @@
-"""Results of analyses, made by hand: what the sections are given, in every shape that they know."""
+"""Results of analyses, made by hand: what the sections are given, in every shape that they know.
+
+Rows are in the order of their digest.
+"""
 
 from __future__ import annotations
 
@@ -108,8 +111,8 @@ def _by_hand() -> dict[str, Result]:
         ),
         "findings": table(
             "check severity connection packets ts text advice",
-            ("joins", "warning", 3, [12, 15], at(3), f"{HOSTILE} joined late", "raise the delay"),
             ("sequence", "error", 4, [99], at(9), "orders[3]: sequence 7 came twice", "look there"),
+            ("joins", "warning", 3, [12, 15], at(3), f"{HOSTILE} joined late", "raise the delay"),
             ("heartbeats", "note", 5, [], at(8), "half of a session without one", "nothing"),
             client=HOSTILE,
             api="JoinGroup",
@@ -148,7 +151,7 @@ def _by_hand() -> dict[str, Result]:
             "member client_id max_gap_ms share expired",
             *(
                 (f"m-{number}", CLIENTS[number], 10000 * share, share, share > 1)
-                for number, share in enumerate((0.31, 0.34, 0.72, 1.2))
+                for number, share in ((3, 1.2), (2, 0.72), (1, 0.34), (0, 0.31))
             ),
             group="orders-service",
             protocol="classic",
@@ -161,7 +164,7 @@ def _by_hand() -> dict[str, Result]:
         ),
         "commits": table(
             "partition duplicates gaps",
-            *((0, 0, 0), (1, 20, 0), (2, 0, 5), (3, 0, 0)),
+            *((1, 20, 0), (2, 0, 5), (0, 0, 0), (3, 0, 0)),
             group="orders-service",
             topic="orders",
             client_id="orders-service-a",
@@ -228,10 +231,10 @@ def _by_hand() -> dict[str, Result]:
         ),
         "versions": table(
             "client_id software api version removed_in listed",
-            ("orders", "librdkafka 2.8.0", "Produce", 10, None, None),
-            ("orders", "librdkafka 2.8.0", "Metadata", 12, None, None),
             ("payments", None, "Produce", 2, "4.0", True),
             ("payments", None, "Fetch", 3, "4.0", False),
+            ("orders", "librdkafka 2.8.0", "Produce", 10, None, None),
+            ("orders", "librdkafka 2.8.0", "Metadata", 12, None, None),
             ("payments", None, "Metadata", 4, None, None),
             (HOSTILE, "<b>x</b>", "Fetch", 16, None, None),
             (HOSTILE, "<b>x</b>", "Fetch", 11, None, None),

