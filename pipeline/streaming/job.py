@@ -29,7 +29,14 @@ from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
 from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, capture_of, lost_bodies
 from barnabas.pipeline.tables.folders import ON_REQUEST
-from barnabas.pipeline.tables.parquet import Table, TaskFile, parts, write_rows, write_tables
+from barnabas.pipeline.tables.parquet import (
+    Part,
+    Table,
+    all_rows,
+    parts,
+    write_rows,
+    write_tables,
+)
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
 from barnabas.pipeline.tables.quality import QUALITY, ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, TABLES
@@ -98,17 +105,15 @@ class Job:
         """Write exchanges with decoded bodies, and return the files."""
         bodies, schema = self.bodies, self._schema
 
-        def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for rows in batches:
+        def decoded(part: Part) -> Iterator[pa.RecordBatch]:
+            for rows in all_rows(part):
                 yield bodies.decoded(rows, names, schema)
 
-        raw = run / "_raw" / "part-0.parquet"
-        filed = TaskFile(str(raw), pq.read_metadata(raw).num_row_groups)
-        table = Table("exchanges", None, schema, None, decode, FOLDERS, ORDER)
-        shares = parts(
-            [filed], -(-filed.groups // (1 if self.spark is None else parallelism(self.spark))) or 1
-        )
-        written = write_tables(self.spark, shares, [table], run)
+        raw = ds.dataset(run / "_raw")
+        tasks = 1 if self.spark is None else parallelism(self.spark)
+        groups = sum(file.num_row_groups for file in raw.get_fragments())
+        table = Table("exchanges", schema, decoded, FOLDERS, ORDER)
+        written = write_tables(self.spark, parts(raw, -(-groups // tasks) or 1), [table], run)
         lost = lost_bodies(written)
         if lost:
             write_rows(run / "errors" / "part-lost.parquet", batch(lost, ERRORS))
