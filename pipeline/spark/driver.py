@@ -57,15 +57,12 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
     `folder` is for its files.
     """
     output = folder / "said.txt"
-    with output.open("wb") as log, _interrupts() as before, _unlogged():
-        variables = _variables(master, folder)
+    with output.open("wb") as log, _unlogged():
         conf = _configuration(master, settings, folder)
-        with _environment(variables):
+        with _environment(_variables(master, folder)), _interrupts():
             gateway = _started(conf, log, output)
             context = _context(conf, gateway, master, output)
-        # pyspark's handler would call the JVM in the middle of another call
-        _hear(before)
-        asking = True
+        interrupted = False
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -74,9 +71,8 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking = False
-        except Exception:
-            asking = False
+        except BaseException as problem:
+            interrupted = not isinstance(problem, Exception)
             raise
         finally:
             if master.kind == "embedded":
@@ -85,11 +81,11 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # the JVM is gone and can't be stopped
-                _kill(gateway)
-            else:
-                if not asking:  # an unread response would be taken for the next one
-                    _quietly(context.stop)
                 _end(gateway)
+            else:
+                if not interrupted:  # an unread response would be taken for the next one
+                    _quietly(context.stop)
+                _end(gateway, 10)
             _quietly(context.stop)  # pyspark forgets the context in any case
 
 
@@ -123,7 +119,7 @@ def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
             raise KeyboardInterrupt from None
         raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
     if pressed.is_set():
-        _kill(gateway)
+        _end(gateway)
         raise KeyboardInterrupt
     return gateway
 
@@ -132,16 +128,17 @@ def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> Spa
     """Return a context of the JVM; without a context, end the JVM."""
     try:
         return SparkContext(conf=conf, gateway=gateway)
-    except Py4JError:
-        _kill(gateway)
-        raise UnavailableError(f"{master.url} started no Spark: {_reason(output)}") from None
-    except BaseException:
-        _kill(gateway)
+    except BaseException as problem:
+        _end(gateway)
+        if isinstance(problem, Py4JError):
+            message = f"{master.url} started no Spark: {_reason(output)}"
+            raise UnavailableError(message) from None
         raise
 
 
 def _configuration(master: Master, settings: Mapping[str, str], folder: Path) -> SparkConf:
-    memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, machine // SHARE))
     ours = {
         "spark.app.name": "barnabas",
         "spark.master": master.url,
@@ -211,19 +208,18 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts() -> Iterator[Any]:
-    """Restore the handler of SIGINT, which a SparkContext replaces; yield the earlier handler."""
+def _interrupts() -> Iterator[None]:
+    """Restore the handler of SIGINT, which a SparkContext replaces.
+
+    Its handler would call the JVM in the middle of another call.
+    """
     before = signal.getsignal(signal.SIGINT)
     try:
-        yield before
+        yield
     finally:
-        _hear(before)
-
-
-def _hear(handler: Any) -> None:
-    """Set the handler of SIGINT. Python allows that only in the main thread, where pyspark does it, too."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
+        # Python allows that only in the main thread, where pyspark does it, too
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _await_workers(context: SparkContext, master: Master) -> None:
@@ -242,26 +238,18 @@ def _await_workers(context: SparkContext, master: Master) -> None:
         raise UnavailableError(f"{master.url} rejected the application or went away") from None
 
 
-def _end(gateway: Any) -> None:
-    """End the JVM, and reset pyspark, so that another JVM can be started."""
+def _end(gateway: Any, seconds: float = 0) -> None:
+    """End the JVM, killing it after some seconds, and reset pyspark, so that another JVM can be started."""
     process: subprocess.Popen[bytes] = gateway.proc
     if process.stdin is not None:  # the JVM ends when it is closed
         _quietly(process.stdin.close)
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    kill(process)
     jvms.remove(process)
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None
-
-
-def _kill(gateway: Any) -> None:
-    """Kill the JVM, and reset pyspark."""
-    kill(gateway.proc)
-    _end(gateway)
 
 
 @contextmanager
@@ -284,11 +272,6 @@ def _quietly(close: Any) -> None:
             close()
     finally:
         logging.disable(before)
-
-
-def _memory() -> int:
-    """Return the size of this machine's memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _reason(output: Path) -> str:
