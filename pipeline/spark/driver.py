@@ -178,17 +178,13 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         variables |= KEPT
     if master.is_local:
         variables["SPARK_LOCAL_IP"] = LOOPBACK
-    if master.local_cluster:
-        variables["SPARK_HOME"] = str(_home(folder / "home"))
+    if master.local_cluster:  # Spark would make its workers' folders next to its own files
+        links = folder / "home"
+        links.mkdir()
+        for path in Path(_find_spark_home()).iterdir():
+            (links / path.name).symlink_to(path)
+        variables["SPARK_HOME"] = str(links)
     return variables
-
-
-def _home(folder: Path) -> Path:
-    """Return a folder with links to Spark's files: Spark would make its workers' folders next to them."""
-    folder.mkdir()
-    for path in Path(_find_spark_home()).iterdir():
-        (folder / path.name).symlink_to(path)
-    return folder
 
 
 @contextmanager

@@ -168,16 +168,8 @@ def name_for(out: Path, source: Path) -> str:
     'orders.pcapng'
     """
     preferred = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
-    sources = dict(_captures(out))
+    sources = {unquote(path.name): path.read_text("utf-8") for path in out.glob(f"{_SOURCES}/*")}
     resolved_source, name, number = str(source.resolve()), preferred, 2
     while sources.get(name, resolved_source) != resolved_source:
         name, number = f"{preferred} ({number})", number + 1
     return name
-
-
-def _captures(out: Path) -> list[tuple[str, str]]:
-    """Return the names of captures in the tables, and their first files."""
-    return [
-        (unquote(path.name), path.read_text(encoding="utf-8"))
-        for path in sorted(out.glob(f"{_SOURCES}/*"))
-    ]

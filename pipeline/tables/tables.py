@@ -60,8 +60,6 @@ Progress = Callable[[int, int, str], None]
 class TableOptions:
     """Options for writing a capture's tables and reading its files."""
 
-    name: str | None = None
-    """The capture's name; None: that of its first file."""
     secrets: Sequence[bytes] = ()
     """Key logs, in addition to those in the files."""
     bodies: Bodies | None = ELIDED
@@ -82,8 +80,6 @@ class TableCounts(NamedTuple):
     """Its name in the tables."""
     packets: int
     exchanges: int
-    errors: int
-    connections: int
 
 
 def write(
@@ -116,12 +112,12 @@ def write(
     if not captures:
         raise ValueError("no capture files")
     folders.checked_path(out)
-    step = iter(range(len(STEPS)))
+    steps = enumerate(STEPS)
 
-    def begin() -> None:
-        number = next(step)
+    def begin_step() -> None:
+        number, name = next(steps)
         if progress is not None:
-            progress(number, len(STEPS), STEPS[number])
+            progress(number, len(STEPS), name)
 
     paths = sorted_paths(captures)
     size = sum(path.stat().st_size for path in paths)
@@ -129,14 +125,14 @@ def write(
     readers = 1 if spark is None else min(tasks, READERS, -(-size // SMALL) or 1)
     shares = [Share(number, readers) for number in range(readers)]
     with folders.run(out) as run:
-        capture = options.name or folders.name_for(out, paths[0])
-        begin()
+        capture = folders.name_for(out, paths[0])
+        begin_step()
         outcomes = outcome_files(
             spark, _settings(paths, options), shares, run / "_travelling", go_on
         )
-        begin()
+        begin_step()
         facts, count = gather(fact_outcomes(outcomes)), counts(outcomes)
-        begin()
+        begin_step()
         tables = CaptureRows(facts, capture, options.bodies).tables(count)
         inputs = parts(outcomes, _groups_per_task(outcomes, tasks, options))
         files = write_tables(spark, inputs, tables, run, go_on)
@@ -161,13 +157,7 @@ def write(
             if table not in options.also and folders.folder_of(out, table, capture).exists():
                 (run / table).mkdir()
         folders.finish(out, run, capture, str(paths[0].resolve()))
-    return TableCounts(
-        capture,
-        facts.packets,
-        count["exchange"],
-        count["error"] + len(errors),
-        count["connection"],
-    )
+    return TableCounts(capture, facts.packets, count["exchange"])
 
 
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
