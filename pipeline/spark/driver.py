@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,15 +13,15 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext, java_gateway
-from pyspark.errors import PySparkException
+from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
 from barnabas.location import ROOT
@@ -33,6 +34,9 @@ from barnabas.pipeline.spark.working_folder import jvms, kill
 from barnabas.stop_signals import stop_event
 
 LOOPBACK: Final = "127.0.0.1"
+
+OUTPUT: Final = "said.txt"
+"""The file of the JVM's output, in the session's folder."""
 
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to assign a worker."""
@@ -56,12 +60,11 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
 
     `folder` is for its files.
     """
-    output = folder / "said.txt"
-    with output.open("wb") as log, _unlogged():
+    with (folder / OUTPUT).open("wb") as log, _unlogged():
         conf = _configuration(master, settings, folder)
         with _environment(_variables(master, folder)), _interrupts():
-            gateway = _started(conf, log, output)
-            context = _context(conf, gateway, master, output)
+            gateway = _started(conf, log, folder)
+            context = _context(conf, gateway, master, folder)
         interrupted = False
         try:
             context.setLogLevel("ERROR")
@@ -89,49 +92,53 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
             _quietly(context.stop)  # pyspark forgets the context in any case
 
 
-def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
+def _started(conf: SparkConf, log: IO[bytes], folder: Path) -> Any:
     """Return a JVM that waits for calls; its output goes to the log. An interrupt kills a JVM that starts."""
-
-    def start(*given: Any, **options: Any) -> subprocess.Popen[bytes]:
-        options["start_new_session"] = True  # see `kill`
-        process: subprocess.Popen[bytes] = subprocess.Popen(*given, **options)  # noqa: S603
-        jvms.append(process)
-        return process
-
-    with stop_event() as pressed, ThreadPoolExecutor(1) as starter:
-        vars(java_gateway)["Popen"] = start  # it keeps the process to itself until it runs
-        launched = starter.submit(
-            java_gateway.launch_gateway, conf, {"stdout": log, "stderr": subprocess.STDOUT}
+    information = folder / "gateway"
+    options = [text for name, value in conf.getAll() for text in ("--conf", f"{name}={value}")]
+    arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    with stop_event() as pressed:
+        variables = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(information)}
+        process = subprocess.Popen(  # noqa: S603
+            [Path(_find_spark_home(), "bin", "spark-submit"), *options, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **variables},
+            start_new_session=True,  # see `kill`
         )
+        jvms.append(process)
         # the first call of the JVM would load it, and with it pandas: see `delay_stop`
         import pyspark.testing  # noqa: F401
 
-        while not wait([launched], 0.05).done:
-            if pressed.is_set():
-                for process in jvms:
-                    kill(process)
-    vars(java_gateway)["Popen"] = subprocess.Popen
-    try:
-        gateway = launched.result()
-    except PySparkException:
-        jvms.clear()
-        if pressed.is_set():
-            raise KeyboardInterrupt from None
-        raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
+        while process.poll() is None and not information.exists():
+            if pressed.wait(0.05):
+                break
+        if information.exists() and not pressed.is_set():
+            with information.open("rb") as file:
+                port = read_int(file)  # type: ignore[no-untyped-call]
+                secret = UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]
+            address = {"PYSPARK_GATEWAY_PORT": f"{port}", "PYSPARK_GATEWAY_SECRET": f"{secret}"}
+            with _environment(address):  # so that it starts no JVM
+                gateway = launch_gateway()  # type: ignore[no-untyped-call]
+            gateway.proc = process
+            if not pressed.is_set():
+                return gateway
+    kill(process)
+    jvms.remove(process)
     if pressed.is_set():
-        _end(gateway)
         raise KeyboardInterrupt
-    return gateway
+    raise UnavailableError(f"Spark does not start: {_reason(folder / OUTPUT)}")
 
 
-def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> SparkContext:
+def _context(conf: SparkConf, gateway: Any, master: Master, folder: Path) -> SparkContext:
     """Return a context of the JVM; without a context, end the JVM."""
     try:
         return SparkContext(conf=conf, gateway=gateway)
     except BaseException as problem:
         _end(gateway)
         if isinstance(problem, Py4JError):
-            message = f"{master.url} started no Spark: {_reason(output)}"
+            message = f"{master.url} started no Spark: {_reason(folder / OUTPUT)}"
             raise UnavailableError(message) from None
         raise
 
