@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -40,7 +40,7 @@ def connected(master: Master, settings: Mapping[str, str], folder: Path) -> Iter
 def remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     """Yield a session of the server at a URL. Raises UnavailableError."""
     for name in ("grpc", "grpc_status", "google.protobuf"):
-        if importlib.util.find_spec(name.split(".")[0]) is None:
+        if find_spec(name.split(".")[0]) is None:
             raise UnavailableError(
                 f"Spark Connect needs the package {name}: install barnabas with the extra 'spark'"
             )
@@ -56,13 +56,10 @@ def remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSessi
             # the session itself would retry for ten minutes
             with DefaultChannelBuilder(url).toChannel() as channel:
                 grpc.channel_ready_future(channel).result(timeout=PATIENCE)
-        except (grpc.FutureTimeoutError, PySparkException) as problem:
+            remote = Remote.builder.remote(url).create()
+        except (grpc.FutureTimeoutError, grpc.RpcError, PySparkException) as problem:
             message = str(problem) or "the server there does not speak gRPC"
             raise UnavailableError(f"no Spark Connect at {url}: {message}") from None
-        try:
-            remote = Remote.builder.remote(url).create()
-        except (grpc.RpcError, PySparkException) as problem:
-            raise UnavailableError(f"no Spark Connect at {url}: {problem}") from None
         spark = cast("SparkSession", remote)
         try:
             for name, value in settings.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,15 +13,15 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext, java_gateway
-from pyspark.errors import PySparkException
+from pyspark import SparkConf, SparkContext
 from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
 from barnabas.location import ROOT
@@ -33,6 +34,9 @@ from barnabas.pipeline.spark.working_folder import jvms, kill
 from barnabas.stop_signals import stop_event
 
 LOOPBACK: Final = "127.0.0.1"
+
+OUTPUT: Final = "said.txt"
+"""The file of the JVM's output, in the session's folder."""
 
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to assign a worker."""
@@ -56,16 +60,12 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
 
     `folder` is for its files.
     """
-    output = folder / "said.txt"
-    with output.open("wb") as log, _interrupts() as before, _unlogged():
-        variables = _variables(master, folder)
+    with (folder / OUTPUT).open("wb") as log, _unlogged():
         conf = _configuration(master, settings, folder)
-        with _environment(variables):
-            gateway = _started(conf, log, output)
-            context = _context(conf, gateway, master, output)
-        # pyspark's handler would call the JVM in the middle of another call
-        _hear(before)
-        asking = True
+        with _environment(_variables(master, folder)), _interrupts():
+            gateway = _started(conf, log, folder)
+            context = _context(conf, gateway, master, folder)
+        interrupted = False
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -74,9 +74,8 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking = False
-        except Exception:
-            asking = False
+        except BaseException as problem:
+            interrupted = not isinstance(problem, Exception)
             raise
         finally:
             if master.kind == "embedded":
@@ -85,63 +84,68 @@ def driver(master: Master, settings: Mapping[str, str], folder: Path) -> Iterato
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # the JVM is gone and can't be stopped
-                _kill(gateway)
-            else:
-                if not asking:  # an unread response would be taken for the next one
-                    _quietly(context.stop)
                 _end(gateway)
+            else:
+                if not interrupted:  # an unread response would be taken for the next one
+                    _quietly(context.stop)
+                _end(gateway, 10)
             _quietly(context.stop)  # pyspark forgets the context in any case
 
 
-def _started(conf: SparkConf, log: IO[bytes], output: Path) -> Any:
+def _started(conf: SparkConf, log: IO[bytes], folder: Path) -> Any:
     """Return a JVM that waits for calls; its output goes to the log. An interrupt kills a JVM that starts."""
-
-    def start(*given: Any, **options: Any) -> subprocess.Popen[bytes]:
-        options["start_new_session"] = True  # see `kill`
-        process: subprocess.Popen[bytes] = subprocess.Popen(*given, **options)  # noqa: S603
-        jvms.append(process)
-        return process
-
-    with stop_event() as pressed, ThreadPoolExecutor(1) as starter:
-        vars(java_gateway)["Popen"] = start  # it keeps the process to itself until it runs
-        launched = starter.submit(
-            java_gateway.launch_gateway, conf, {"stdout": log, "stderr": subprocess.STDOUT}
+    information = folder / "gateway"
+    options = [text for name, value in conf.getAll() for text in ("--conf", f"{name}={value}")]
+    arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    with stop_event() as pressed:
+        variables = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(information)}
+        process = subprocess.Popen(  # noqa: S603
+            [Path(_find_spark_home(), "bin", "spark-submit"), *options, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **variables},
+            start_new_session=True,  # see `kill`
         )
+        jvms.append(process)
         # the first call of the JVM would load it, and with it pandas: see `delay_stop`
         import pyspark.testing  # noqa: F401
 
-        while not wait([launched], 0.05).done:
-            if pressed.is_set():
-                for process in jvms:
-                    kill(process)
-    vars(java_gateway)["Popen"] = subprocess.Popen
-    try:
-        gateway = launched.result()
-    except PySparkException:
-        jvms.clear()
-        if pressed.is_set():
-            raise KeyboardInterrupt from None
-        raise UnavailableError(f"Spark does not start: {_reason(output)}") from None
+        while process.poll() is None and not information.exists():
+            if pressed.wait(0.05):
+                break
+        if information.exists() and not pressed.is_set():
+            with information.open("rb") as file:
+                port = read_int(file)  # type: ignore[no-untyped-call]
+                secret = UTF8Deserializer().loads(file)  # type: ignore[no-untyped-call]
+            address = {"PYSPARK_GATEWAY_PORT": f"{port}", "PYSPARK_GATEWAY_SECRET": f"{secret}"}
+            with _environment(address):  # so that it starts no JVM
+                gateway = launch_gateway()  # type: ignore[no-untyped-call]
+            gateway.proc = process
+            if not pressed.is_set():
+                return gateway
+    kill(process)
+    jvms.remove(process)
     if pressed.is_set():
-        _kill(gateway)
         raise KeyboardInterrupt
-    return gateway
+    raise UnavailableError(f"Spark does not start: {_reason(folder / OUTPUT)}")
 
 
-def _context(conf: SparkConf, gateway: Any, master: Master, output: Path) -> SparkContext:
+def _context(conf: SparkConf, gateway: Any, master: Master, folder: Path) -> SparkContext:
     """Return a context of the JVM; without a context, end the JVM."""
     try:
         return SparkContext(conf=conf, gateway=gateway)
-    except Py4JError:
-        _kill(gateway)
-        raise UnavailableError(f"{master.url} started no Spark: {_reason(output)}") from None
-    except BaseException:
-        _kill(gateway)
+    except BaseException as problem:
+        _end(gateway)
+        if isinstance(problem, Py4JError):
+            message = f"{master.url} started no Spark: {_reason(folder / OUTPUT)}"
+            raise UnavailableError(message) from None
         raise
 
 
 def _configuration(master: Master, settings: Mapping[str, str], folder: Path) -> SparkConf:
-    memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, machine // SHARE))
     ours = {
         "spark.app.name": "barnabas",
         "spark.master": master.url,
@@ -181,17 +185,13 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         variables |= KEPT
     if master.is_local:
         variables["SPARK_LOCAL_IP"] = LOOPBACK
-    if master.local_cluster:
-        variables["SPARK_HOME"] = str(_home(folder / "home"))
+    if master.local_cluster:  # Spark would make its workers' folders next to its own files
+        links = folder / "home"
+        links.mkdir()
+        for path in Path(_find_spark_home()).iterdir():
+            (links / path.name).symlink_to(path)
+        variables["SPARK_HOME"] = str(links)
     return variables
-
-
-def _home(folder: Path) -> Path:
-    """Return a folder with links to Spark's files: Spark would make its workers' folders next to them."""
-    folder.mkdir()
-    for path in Path(_find_spark_home()).iterdir():
-        (folder / path.name).symlink_to(path)
-    return folder
 
 
 @contextmanager
@@ -211,19 +211,18 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts() -> Iterator[Any]:
-    """Restore the handler of SIGINT, which a SparkContext replaces; yield the earlier handler."""
+def _interrupts() -> Iterator[None]:
+    """Restore the handler of SIGINT, which a SparkContext replaces.
+
+    Its handler would call the JVM in the middle of another call.
+    """
     before = signal.getsignal(signal.SIGINT)
     try:
-        yield before
+        yield
     finally:
-        _hear(before)
-
-
-def _hear(handler: Any) -> None:
-    """Set the handler of SIGINT. Python allows that only in the main thread, where pyspark does it, too."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
+        # Python allows that only in the main thread, where pyspark does it, too
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _await_workers(context: SparkContext, master: Master) -> None:
@@ -242,26 +241,18 @@ def _await_workers(context: SparkContext, master: Master) -> None:
         raise UnavailableError(f"{master.url} rejected the application or went away") from None
 
 
-def _end(gateway: Any) -> None:
-    """End the JVM, and reset pyspark, so that another JVM can be started."""
+def _end(gateway: Any, seconds: float = 0) -> None:
+    """End the JVM, killing it after some seconds, and reset pyspark, so that another JVM can be started."""
     process: subprocess.Popen[bytes] = gateway.proc
     if process.stdin is not None:  # the JVM ends when it is closed
         _quietly(process.stdin.close)
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    kill(process)
     jvms.remove(process)
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None
-
-
-def _kill(gateway: Any) -> None:
-    """Kill the JVM, and reset pyspark."""
-    kill(gateway.proc)
-    _end(gateway)
 
 
 @contextmanager
@@ -284,11 +275,6 @@ def _quietly(close: Any) -> None:
             close()
     finally:
         logging.disable(before)
-
-
-def _memory() -> int:
-    """Return the size of this machine's memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _reason(output: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,8 +39,7 @@ class HadoopFiles:
 
     def matching(self, url: str) -> list[str]:
         """Return the files that a pattern matches, or that are in matching folders, by name."""
-        with _troubles(url):
-            system, path = self._system(url)
+        with self._system(url) as (system, path):
             paths = []
             for status in system.globStatus(path) or ():
                 inner = system.listStatus(status.getPath()) if status.isDirectory() else [status]
@@ -49,24 +48,17 @@ class HadoopFiles:
 
     def exists(self, url: str) -> bool:
         """Return whether the URL exists."""
-        with _troubles(url):
-            system, path = self._system(url)
+        with self._system(url) as (system, path):
             return bool(system.exists(path))
 
     def head(self, url: str, count: int) -> bytes:
         """Return the first bytes of a file."""
-        with _troubles(url):
-            system, path = self._system(url)
-            stream = system.open(path)
-            try:
-                return bytes(stream.readNBytes(count))
-            finally:
-                stream.close()
+        with self._system(url) as (system, path), closing(system.open(path)) as stream:
+            return bytes(stream.readNBytes(count))
 
     def fetch(self, url: str, to: Path) -> None:
         """Copy a file to this machine."""
-        with _troubles(url):
-            system, path = self._system(url)
+        with self._system(url) as (system, path):
             system.copyToLocalFile(False, path, self._path(to), True)
 
     def put(self, folder: Path, url: str) -> None:
@@ -74,8 +66,7 @@ class HadoopFiles:
 
         Names that begin with _ are left out. The folder gets its name when it is complete.
         """
-        with _troubles(url):
-            system, path = self._system(url)
+        with self._system(url) as (system, path):
             hadoop = self._jvm.org.apache.hadoop.fs
             configuration = self._configuration
             local = hadoop.FileSystem.getLocal(configuration)
@@ -88,17 +79,18 @@ class HadoopFiles:
                         hadoop.FileUtil.copy(
                             local, self._path(entry), system, part, False, True, configuration
                         )
-                renamed = system.rename(part, path)
+                if not system.rename(part, path):
+                    raise OSError(0, "can't be renamed to that", url)
             except BaseException:
                 system.delete(part, True)
                 raise
-            if not renamed:
-                system.delete(part, True)
-                raise OSError(0, "can't be renamed to that", url)
 
-    def _system(self, url: str) -> tuple[Any, Any]:
-        path = self._jvm.org.apache.hadoop.fs.Path(url)
-        return path.getFileSystem(self._configuration), path
+    @contextmanager
+    def _system(self, url: str) -> Iterator[tuple[Any, Any]]:
+        """Yield the file system of a URL, and its path there."""
+        with _troubles(url):
+            path = self._jvm.org.apache.hadoop.fs.Path(url)
+            yield path.getFileSystem(self._configuration), path
 
     def _path(self, local_path: Path) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(local_path.resolve().as_uri())

@@ -22,10 +22,20 @@ Tell = Callable[[int, int], None]
 
 @contextmanager
 def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
-    """Report tasks during the context, from a separate thread."""
+    """Report tasks during the context: a local driver is asked by a thread, a Connect server sends them."""
     if is_remote():
-        with _of_connect(spark, tell):
+
+        def progressed(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
+            active = list(stages or ())
+            done = sum(stage.num_completed_tasks for stage in active)
+            tell(done, sum(stage.num_tasks for stage in active))
+
+        handler = cast("ProgressHandler", progressed)  # Spark does not check the class
+        spark.registerProgressHandler(handler)
+        try:
             yield
+        finally:
+            spark.removeProgressHandler(handler)
         return
     ended = threading.Event()
 
@@ -37,10 +47,8 @@ def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
             except Exception:  # noqa: BLE001 - the session has ended or is ending, which others will notice
                 return
             active = [info for info in infos if info is not None]
-            tell(
-                sum(stage.numCompletedTasks for stage in active),
-                sum(stage.numTasks for stage in active),
-            )
+            done = sum(stage.numCompletedTasks for stage in active)
+            tell(done, sum(stage.numTasks for stage in active))
 
     thread = threading.Thread(target=poll, name="progress", daemon=True)
     thread.start()
@@ -49,22 +57,3 @@ def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-@contextmanager
-def _of_connect(spark: SparkSession, tell: Tell) -> Iterator[None]:
-    """Report tasks of a Spark Connect server, which sends its progress."""
-
-    def heard(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
-        active = list(stages or ())
-        tell(
-            sum(stage.num_completed_tasks for stage in active),
-            sum(stage.num_tasks for stage in active),
-        )
-
-    handler = cast("ProgressHandler", heard)  # Spark does not check the class
-    spark.registerProgressHandler(handler)
-    try:
-        yield
-    finally:
-        spark.removeProgressHandler(handler)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from importlib.util import find_spec
@@ -26,32 +26,31 @@ BEFORE: Final = (4, 3)
 
 def sail_installed() -> bool:
     """Return whether Sail and a version of pyspark that it supports are installed."""
-    return _lacking() is None
+    return not _obstacle()
 
 
-def _lacking() -> str | None:
-    """Return the reason why Sail is unavailable, with a remedy; None: it is available."""
+def _obstacle() -> str:
+    """Return the reason why Sail is unavailable, with a remedy; empty if it is available."""
     for package in ("pysail", "pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
             return f"Sail needs the package {package}: install barnabas with the extra 'sail'"
     for package in ("pyspark-client", "pyspark"):
-        try:
+        with suppress(PackageNotFoundError):
             version = package_version(package)
-        except PackageNotFoundError:
-            continue
-        if tuple(map(int, version.split(".")[:2])) < BEFORE:
-            return None
-        most = ".".join(map(str, BEFORE))
-        return f"Sail needs {package} before {most}, not {version}: pip install '{package}<{most}'"
-    return None
+            if tuple(map(int, version.split(".")[:2])) < BEFORE:
+                return ""
+            most = ".".join(map(str, BEFORE))
+            return (
+                f"Sail needs {package} before {most}, not {version}: pip install '{package}<{most}'"
+            )
+    return ""
 
 
 @contextmanager
 def sail(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     """Yield a session of a server in this process, which ends with it. Raises UnavailableError."""
-    lacking = _lacking()
-    if lacking is not None:
-        raise UnavailableError(lacking)
+    if obstacle := _obstacle():
+        raise UnavailableError(obstacle)
     os.environ.setdefault("RUST_LOG", "off")  # its messages are for its developers
     with delay_stop():
         from pysail.spark import SparkConnectServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal
 
 from barnabas.pipeline.spark.errors import UnavailableError
@@ -86,14 +86,10 @@ def session(
             f"Spark needs the package {missing[0]}: install barnabas with the extra 'spark'"
         )
     reach(parsed)
-    with ExitStack() as stack:
-        folder = stack.enter_context(working_folder())
+    with delay_stop():
         if parsed.kind == "connect":
-            from barnabas.pipeline.spark.connect import connected
-
-            yield stack.enter_context(connected(parsed, all_settings, folder))
+            from barnabas.pipeline.spark.connect import connected as started
         else:
-            with delay_stop():
-                from barnabas.pipeline.spark.driver import driver
-
-            yield stack.enter_context(driver(parsed, all_settings, folder))
+            from barnabas.pipeline.spark.driver import driver as started
+    with working_folder() as folder, started(parsed, all_settings, folder) as spark:
+        yield spark

@@ -65,35 +65,33 @@ class Following:
             path, segment = self._next()
             if self._waits_for_others(segment, present):
                 return
-            self.waiting = [
-                segment_file for segment_file in self.waiting if segment_file[1] != segment
-            ]
+            self.waiting = [other for other in self.waiting if other[1] != segment]
             yield from self._read(path, segment)
+
+    @property
+    def _last(self) -> FileSegment | None:
+        """Return the segment that was read last."""
+        return self.reader.last if self.reader else None
 
     def _next(self) -> SegmentFile:
         """Return the next segment of the current capture, or the first one of the next capture."""
-        name = self.waiting[0][1].capture
-        if self.reader is not None and self.reader.last is not None:
-            going_on = self.reader.last.capture
-            if any(segment.capture == going_on for _, segment in self.waiting):
-                name = going_on
-        candidates = [
-            segment_file for segment_file in self.waiting if segment_file[1].capture == name
-        ]
+        captures = [segment.capture for _, segment in self.waiting]
+        current = self._last.capture if self._last else None
+        name = current if current in captures else captures[0]
+        candidates = [each for each in self.waiting if each[1].capture == name]
         return min(candidates, key=lambda segment_file: segment_file[1].number)
 
     def _next_of_others(self) -> FileSegment:
         """Return the next file of another tool, as if it were a segment."""
-        last = self.reader.last if self.reader else None
-        going_on = last is not None and last.capture == OTHERS
-        return FileSegment(OTHERS, last.number + 1 if last and going_on else 1)
+        last = self._last
+        number = last.number + 1 if last and last.capture == OTHERS else 1
+        return FileSegment(OTHERS, number)
 
     def _waits_for_others(
         self, segment: FileSegment, present: Callable[[], Collection[FileSegment]]
     ) -> bool:
         """Return whether a present segment that has not arrived yet must be read before this one."""
-        last = self.reader.last if self.reader else None
-        read = {last.capture: last.number} if last else {}
+        read = {self._last.capture: self._last.number} if self._last else {}
         if segment.number == read.get(segment.capture, -1) + 1:
             return False
         before = {**dict.fromkeys(read, 1 << 62), segment.capture: segment.number}
@@ -103,13 +101,12 @@ class Following:
         )
 
     def _late(self, segment: FileSegment) -> bool:
-        last = self.reader.last if self.reader else None
-        if last is not None and last.capture == segment.capture:
-            return segment.number <= last.number
+        if self._last is not None and self._last.capture == segment.capture:
+            return segment.number <= self._last.number
         return segment.capture in self.done
 
     def _read(self, path: Path, segment: FileSegment) -> Iterator[TableRow]:
-        last = self.reader.last if self.reader else None
+        last = self._last
         if self.reader is None or last is None or last.capture != segment.capture:
             if self.reader is not None and last is not None:
                 yield from self.reader.end()
@@ -152,8 +149,7 @@ def is_of_others(path: Path) -> bool:
 
 def closed(folder: Path) -> set[FileSegment]:
     """Return all closed segments in a folder. Raises OSError."""
-    segments = (identity(file.path) for file in closed_files(folder))
-    return {segment for segment in segments if segment is not None}
+    return set(filter(None, (identity(file.path) for file in closed_files(folder))))
 
 
 def _refused(path: Path, reason: str) -> TableRow:

@@ -101,16 +101,11 @@ class IncrementalReader:
         """Yield a row for segments that will never come."""
         if not numbers:
             return
-        segments_text = (
-            f"segment {numbers[0]}"
-            if len(numbers) == 1
-            else f"segments {numbers[0]} to {numbers[-1]}"
-        )
+        first, last = numbers[0], numbers[-1]
+        text = f"segment {first}" if first == last else f"segments {first} to {last}"
+        verb = "is" if first == last else "are"
         self._file = ""
-        yield self._error(
-            "missing",
-            f"{segments_text} of the capture {'is' if len(numbers) == 1 else 'are'} not there",
-        )
+        yield self._error("missing", f"{text} of the capture {verb} not there")
         list(self._rows.conversations.event(Lost(0, "arrived", "request", 0, 0)))
 
     def end(self) -> Iterator[TableRow]:

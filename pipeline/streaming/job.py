@@ -7,9 +7,9 @@ before it.
 
 from __future__ import annotations
 
-import contextlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,14 @@ from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
 from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, capture_of, lost_bodies
 from barnabas.pipeline.tables.folders import ON_REQUEST
-from barnabas.pipeline.tables.parquet import Table, TaskFile, parts, write_rows, write_tables
+from barnabas.pipeline.tables.parquet import (
+    Part,
+    Table,
+    all_rows,
+    parts,
+    write_rows,
+    write_tables,
+)
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
 from barnabas.pipeline.tables.quality import QUALITY, ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, TABLES
@@ -86,33 +93,29 @@ class Job:
         read = _write(run, cancellable(rows, self.go_on))
         names = {} if state.reader is None else dict(state.reader.context.topics)
         written = self._write_exchanges(run, names)
+        if lost := lost_bodies(written):
+            write_rows(run / "errors" / "part-lost.parquet", batch(lost, ERRORS))
         _write_quality(run, read, written)
         for sink in self.sinks:
             sink(run, number)
         batches.install(run, number, _TABLES)
         batches.finish(run, number, state)
-        with contextlib.suppress(OSError):  # without it there are only more files
+        with suppress(OSError):  # without it there are only more files
             compact(batches.out, run.with_name("compaction"), self._schemas)
 
     def _write_exchanges(self, run: Path, names: Names) -> list[WrittenFile]:
         """Write exchanges with decoded bodies, and return the files."""
         bodies, schema = self.bodies, self._schema
 
-        def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for rows in batches:
+        def decoded(part: Part) -> Iterator[pa.RecordBatch]:
+            for rows in all_rows(part):
                 yield bodies.decoded(rows, names, schema)
 
-        raw = run / "_raw" / "part-0.parquet"
-        filed = TaskFile(str(raw), pq.read_metadata(raw).num_row_groups)
-        table = Table("exchanges", None, schema, None, decode, FOLDERS, ORDER)
-        shares = parts(
-            [filed], -(-filed.groups // (1 if self.spark is None else parallelism(self.spark))) or 1
-        )
-        written = write_tables(self.spark, shares, [table], run)
-        lost = lost_bodies(written)
-        if lost:
-            write_rows(run / "errors" / "part-lost.parquet", batch(lost, ERRORS))
-        return written
+        raw = ds.dataset(run / "_raw")
+        tasks = 1 if self.spark is None else parallelism(self.spark)
+        groups = sum(file.num_row_groups for file in raw.get_fragments())
+        table = Table("exchanges", schema, decoded, FOLDERS, ORDER)
+        return write_tables(self.spark, parts(raw, -(-groups // tasks) or 1), [table], run)
 
     @property
     def _schema(self) -> pa.Schema:
@@ -125,47 +128,40 @@ class Job:
         return {**sides, "exchanges": self._schema}
 
 
-def _write(run: Path, all_rows: Iterable[TableRow]) -> dict[str, ReadTotals]:
+def _write(run: Path, all_rows: Iterable[TableRow]) -> dict[str, Counter[str]]:
     """Write rows to a file for each table; return the amounts that were read, by capture.
 
     Exchanges are written with their raw bodies.
     """
-    tables = {table: columns for table, columns in _TABLES.items() if table != "quality"}
-    rows: dict[str, list[dict[str, object]]] = {table: [] for table in tables}
-    read: dict[str, ReadTotals] = {}
-    writers = {}
-    for table, columns in tables.items():
-        table_folder = run / ("_raw" if table == "exchanges" else table)
-        table_folder.mkdir()
-        path = table_folder / "part-0.parquet"
-        writers[table] = pq.ParquetWriter(path, arrow(columns), compression=ZSTD)
-    try:
-        for table_row in all_rows:
-            if table_row.table == "quality":
-                capture, *counts = table_row.row.values()
-                before = read.get(capture, ReadTotals(0, 0, 0))
-                read[capture] = ReadTotals(*map(sum, zip(before, counts, strict=True)))
+    rows: dict[str, list[dict[str, object]]] = defaultdict(list)
+    read: dict[str, Counter[str]] = defaultdict(Counter)
+    with ExitStack() as stack:
+        writers = {}
+        for table, columns in _TABLES.items():
+            if table != "quality":
+                file = run / ("_raw" if table == "exchanges" else table) / "part-0.parquet"
+                file.parent.mkdir()
+                writer = pq.ParquetWriter(file, arrow(columns), compression=ZSTD)
+                writers[table] = stack.enter_context(writer)
+
+        def flush(table: str) -> None:
+            writers[table].write_batch(batch(rows.pop(table), _TABLES[table]))
+
+        for table, row in all_rows:
+            if table == "quality":
+                read[row.pop("capture")].update(row)
                 continue
-            rows[table_row.table].append(table_row.row)
-            if len(rows[table_row.table]) == _ROWS:
-                _flush(writers[table_row.table], rows[table_row.table], tables[table_row.table])
-        for table, columns in tables.items():
-            _flush(writers[table], rows[table], columns)
-    finally:
-        for writer in writers.values():
-            writer.close()
+            rows[table].append(row)
+            if len(rows[table]) == _ROWS:
+                flush(table)
+        for table in list(rows):
+            flush(table)
     return read
 
 
-def _flush(
-    writer: pq.ParquetWriter, rows: list[dict[str, object]], columns: tuple[Column, ...]
+def _write_quality(
+    run: Path, read: Mapping[str, Counter[str]], written: Sequence[WrittenFile]
 ) -> None:
-    if rows:
-        writer.write_batch(batch(rows, columns))
-        rows.clear()
-
-
-def _write_quality(run: Path, read: dict[str, ReadTotals], written: list[WrittenFile]) -> None:
     """Write a row for each capture of which something was read or reported."""
     errors = defaultdict(list)
     for row in sums(ds.dataset(run / "errors")):
@@ -173,10 +169,10 @@ def _write_quality(run: Path, read: dict[str, ReadTotals], written: list[Written
     files = defaultdict(list)
     for file in written:
         files[capture_of(file.path)].append(file.path)
-    rows = [
-        quality_row(name, read.get(name, ReadTotals(0, 0, 0)), errors[name], files[name])
-        for name in sorted({*read, *errors, *files})
-    ]
+    rows = []
+    for name in sorted({*read, *errors, *files}):
+        totals = ReadTotals(*(read[name][field] for field in ReadTotals._fields))
+        rows.append(quality_row(name, totals, errors[name], files[name]))
     target = run / "quality"
     target.mkdir()
     write_rows(target / "part-0.parquet", batch(rows, QUALITY))

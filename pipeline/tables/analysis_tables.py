@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
-from barnabas.pipeline.tables.parquet import Batches, file_rows, remove_others
-from barnabas.pipeline.tables.partitioned_parquet import ZSTD
+from barnabas.pipeline.tables import partitioned_parquet
+from barnabas.pipeline.tables.parquet import Batches, remove_others, write_frame
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD, WrittenFile
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Order
@@ -37,30 +38,17 @@ def by_tasks(
 ) -> StoredTable:
     """Write a table of any size."""
     schema = arrow(columns)
-
-    def cast(batches: Batches) -> Batches:
-        for batch in batches:
-            yield batch.cast(schema)
-
-    write_by_tasks(frame.select(*schema.names), cast, folder, schema)
-    return StoredTable(frame.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
-
-
-def write_by_tasks(
-    source: DataFrame | Batches,
-    read: Callable[[Batches], Batches],
-    folder: Path,
-    schema: pa.Schema,
-) -> None:
-    """Write the rows that a function makes of a source, replacing a folder's content. Raises OSError."""
     part = _empty(folder)
-    filed = file_rows(source, read, schema, part, ZSTD)
-    # remove files of failed attempts, and all but one of the files without rows
-    used = [file for file in filed if file.groups] or filed[:1]
-    remove_others(part, [Path(file.path) for file in used])
-    if not filed:  # Spark ran no task since there are no rows
+
+    def write(batches: Batches) -> list[WrittenFile]:
+        return partitioned_parquet.write((each.cast(schema) for each in batches), schema, (), part)
+
+    files = write_frame(frame.select(*schema.names), write)
+    remove_others(part, files)
+    if not files:
         pq.write_table(schema.empty_table(), part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
+    return StoredTable(frame.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
 
 
 def by_driver(
@@ -71,7 +59,6 @@ def by_driver(
     frame = frame.select(*schema.names)
     table = (frame.orderBy(*order) if order else frame).toArrow().cast(schema)
     part = _empty(folder)
-    part.mkdir()
     pq.write_table(table, part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
     # one partition: nothing is shuffled
@@ -80,10 +67,10 @@ def by_driver(
 
 
 def _empty(folder: Path) -> Path:
-    """Return the path of a new folder that will replace a folder."""
+    """Make a new folder that will replace a folder."""
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    part.parent.mkdir(parents=True, exist_ok=True)
+    part.mkdir(parents=True)
     return part
 
 

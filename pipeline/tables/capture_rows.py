@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from barnabas.pipeline.reading.facts import Completion, Facts
 from barnabas.pipeline.reading.outcomes import ALL
@@ -19,7 +18,7 @@ from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import frame_row
 from barnabas.pipeline.rows.inside import REREAD, Internal, inside_row, internal
 from barnabas.pipeline.tables.decoded_bodies import Bodies, portions
-from barnabas.pipeline.tables.parquet import Batches, Table
+from barnabas.pipeline.tables.parquet import Batches, Part, Table, rows_of_kind
 from barnabas.pipeline.tables.schemas import FOLDERS, ORDER, filed_columns
 from barnabas.specs.jsonform import uuid_text
 
@@ -45,70 +44,67 @@ class CaptureRows:
     bodies: Bodies | None
     """How bodies are written; None: not at all."""
 
-    def tables(self) -> list[Table]:
-        """Return the tables, each with the function that makes its rows."""
-        if self._internal.names:  # some exchanges may be read again, so all are passed
-            reads = [*{*_DETAILS, *REREAD, "topics"}]
-            inside = Table("inside", None, arrow(filed_columns("inside")), reads, self.inside)
-        else:
-            inside = Table(
-                "inside", "inside", arrow(filed_columns("inside")), _DETAILS, self.inside
-            )
-        make = self.exchanges if self.bodies is None else self.decoded_exchanges
-        return [
-            Table("exchanges", "exchange", self._schema, None, make, FOLDERS[1:], ORDER),
-            inside,
-            *(
-                Table(name, kind, arrow(filed_columns(name)), _DETAILS, partial(self.simple, name))
-                for name, (kind, _) in _SIMPLE.items()
-            ),
+    def tables(self, kinds: Collection[str]) -> list[Table]:
+        """Return the tables that have rows, if there are outcomes of these kinds."""
+        tables = []
+        if "exchange" in kinds:
+            schema = self._exchanges_schema
+            tables.append(Table("exchanges", schema, self.exchanges, FOLDERS[1:], ORDER))
+        if "inside" in kinds or self._internal.names:
+            tables.append(Table("inside", arrow(filed_columns("inside")), self.inside))
+        return tables + [
+            Table(name, arrow(filed_columns(name)), partial(self.simple, name))
+            for name, (kind, _) in _SIMPLE.items()
+            if kind in kinds
         ]
 
-    def exchanges(self, batches: Batches) -> Batches:
-        """Yield exchanges without bodies."""
-        completion = Completion(self.facts, self.capture)
-        for rows in batches:
-            yield completion.complete(rows, filed_columns("exchanges"))
+    def exchanges(self, part: Part) -> Batches:
+        """Yield exchanges, with decoded bodies if bodies are written."""
+        completion, schema = Completion(self.facts, self.capture), self._exchanges_schema
+        for rows in rows_of_kind(part, "exchange"):
+            if self.bodies is None:
+                yield completion.complete(rows, filed_columns("exchanges"))
+                continue
+            for portion in portions(rows):
+                whole = completion.complete(portion, ALL)
+                yield self.bodies.decoded(whole, self.facts.topics, schema)
 
-    def decoded_exchanges(self, batches: Batches) -> Batches:
-        """Yield exchanges with decoded bodies."""
-        assert self.bodies is not None  # noqa: S101
-        completion, schema = Completion(self.facts, self.capture), self._schema
-        for portion in (part for whole in batches for part in portions(whole)):
-            yield self.bodies.decoded(completion.complete(portion, ALL), self.facts.topics, schema)
-
-    def simple(self, table: str, batches: Batches) -> Batches:
+    def simple(self, table: str, part: Part) -> Batches:
         """Yield the rows of a table of _SIMPLE."""
-        make, numbers = _SIMPLE[table][1], self.facts.connections
-        for outcomes in batches:
+        kind, make = _SIMPLE[table]
+        numbers = self.facts.connections
+        for outcomes in rows_of_kind(part, kind, _DETAILS):
             rows = (
                 make(details, numbers.get(key), self.capture)
                 for key, details in _keyed_details(outcomes)
             )
             yield batch(rows, filed_columns(table))
 
-    def inside(self, batches: Batches) -> Batches:
+    def inside(self, part: Part) -> Batches:
         """Yield the contents of bytes fields.
 
         Exchanges with internal topics whose name their flow did not know are read again.
         """
         by_id, numbers = self._internal, self.facts.connections
         names = {uuid_text(topic): name for topic, name in self.facts.topics.items()}
-        for outcomes in batches:
-            details = _keyed_details(outcomes.filter(pc.equal(outcomes["kind"], "inside")))
-            rows = [(key, row) for key, row in details if not by_id.missed(row)]
+
+        def keyed_rows() -> Iterator[Iterable[tuple[tuple[int, int], Mapping[str, Any]]]]:
+            for outcomes in rows_of_kind(part, "inside", _DETAILS):
+                yield (pair for pair in _keyed_details(outcomes) if not by_id.missed(pair[1]))
             if by_id.names:
-                exchanges = outcomes.filter(pc.equal(outcomes["kind"], "exchange"))
-                rows += by_id.rows(exchanges, self.facts.topics)
-            inside_rows = (inside_row(row, numbers[key], self.capture, names) for key, row in rows)
-            yield batch(inside_rows, filed_columns("inside"))
+                for exchanges in rows_of_kind(part, "exchange", [*REREAD, "topics"]):
+                    yield by_id.rows(exchanges, self.facts.topics)
+
+        for pairs in keyed_rows():
+            rows = (inside_row(row, numbers[key], self.capture, names) for key, row in pairs)
+            yield batch(rows, filed_columns("inside"))
 
     @property
     def _internal(self) -> Internal:
         return internal({} if self.bodies is None else self.facts.topics)
 
     @property
-    def _schema(self) -> pa.Schema:
+    def _exchanges_schema(self) -> pa.Schema:
         schema = arrow(filed_columns("exchanges"))
         return schema if self.bodies is None else self.bodies.schema(schema)
 

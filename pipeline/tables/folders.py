@@ -19,7 +19,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TextIO
+from typing import Final, Literal, TextIO
 from urllib.parse import unquote
 
 from barnabas.captures.files import private
@@ -80,15 +80,12 @@ def held(out: Path) -> Iterator[bool]:
         yield _locked(lock)
 
 
-class Run(NamedTuple):
-    """The folder into which a run writes, and the lock that it holds."""
+@contextlib.contextmanager
+def run(out: Path) -> Iterator[Path]:
+    """Make a folder for a new run; it is removed at the end unless the run is finished. Raises OSError.
 
-    folder: Path
-    lock: TextIO
-
-
-def begin(out: Path) -> Run:
-    """Make a folder for a new run, and finish or remove those of killed runs. Raises OSError."""
+    The run holds a lock in it. Killed runs are finished or removed first.
+    """
     runs = out / _RUNS
     private.folder(out)
     runs.mkdir(exist_ok=True)
@@ -100,11 +97,14 @@ def begin(out: Path) -> Run:
                 _install(out, folder)
             else:
                 shutil.rmtree(folder)
-    run = runs / uuid.uuid4().hex
-    run.mkdir()
-    lock = (run / _LOCK).open("w")
-    _locked(lock)
-    return Run(run, lock)
+    folder = runs / uuid.uuid4().hex
+    folder.mkdir()
+    with (folder / _LOCK).open("w") as lock:
+        _locked(lock)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked(lock: TextIO) -> bool:
@@ -116,22 +116,15 @@ def _locked(lock: TextIO) -> bool:
     return True
 
 
-def finish(out: Path, run: Run, capture: str, source: str) -> None:
+def finish(out: Path, run: Path, capture: str, source: str) -> None:
     """Install all tables of a run, which replace the capture's earlier tables. Raises OSError.
 
     `source` is the path of the capture's first file.
     """
-    (run.folder / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
-    ready = run.folder.with_suffix(_READY)
-    run.folder.rename(ready)
+    (run / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
+    ready = run.with_suffix(_READY)
+    run.rename(ready)
     _install(out, ready)
-    run.lock.close()
-
-
-def give_up(run: Run) -> None:
-    """Remove an unfinished run; a finished run stays."""
-    shutil.rmtree(run.folder, ignore_errors=True)
-    run.lock.close()
 
 
 def _install(out: Path, ready: Path) -> None:
@@ -175,16 +168,8 @@ def name_for(out: Path, source: Path) -> str:
     'orders.pcapng'
     """
     preferred = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
-    sources = dict(_captures(out))
+    sources = {unquote(path.name): path.read_text("utf-8") for path in out.glob(f"{_SOURCES}/*")}
     resolved_source, name, number = str(source.resolve()), preferred, 2
     while sources.get(name, resolved_source) != resolved_source:
         name, number = f"{preferred} ({number})", number + 1
     return name
-
-
-def _captures(out: Path) -> list[tuple[str, str]]:
-    """Return the names of captures in the tables, and their first files."""
-    return [
-        (unquote(path.name), path.read_text(encoding="utf-8"))
-        for path in sorted(out.glob(f"{_SOURCES}/*"))
-    ]

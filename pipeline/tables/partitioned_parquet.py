@@ -75,7 +75,8 @@ def write(
             rows = rows.sort_by([*((name, "ascending") for name in folders), *sorting])
         paths: list[Path] = []
         ds.write_dataset(
-            row_groups(rows.combine_chunks()),
+            # an iterator's batches were written in another order now and then
+            [*row_groups(rows.combine_chunks())],
             target,
             schema=schema.with_metadata(metadata),
             format=parquet,
@@ -85,7 +86,7 @@ def write(
             existing_data_behavior="overwrite_or_ignore",
             max_rows_per_group=ROWS,
             max_partitions=len(rows),
-            use_threads=False,  # keeps the order
+            use_threads=False,
             file_visitor=lambda file, paths=paths: paths.append(Path(file.path)),
         )
         nulls = "body" in schema.names and rows["body"].null_count > 0

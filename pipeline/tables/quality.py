@@ -93,7 +93,6 @@ def sums(errors: ds.Dataset) -> list[dict[str, Any]]:
     by = [name for name in ("capture", "kind") if name in errors.schema.names]
     table = errors.to_table(columns=[*by, "bytes"])
     grouped = table.group_by(by).aggregate([("bytes", "sum"), ([], "count_all")])
-    names = {"bytes_sum": "bytes", "count_all": "count"}
-    renamed = grouped.rename_columns([names.get(column, column) for column in grouped.schema.names])
+    renamed = grouped.rename_columns({"bytes_sum": "bytes", "count_all": "count"})
     rows: list[dict[str, Any]] = renamed.to_pylist()
     return rows

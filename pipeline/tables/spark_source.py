@@ -19,10 +19,12 @@ is the set of files that were read, so it continues where it ended. Each file is
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -83,7 +85,7 @@ _OPTIONS: Final = frozenset(("path", "paths", "table", "size", "bodies", "pushdo
 SIZE: Final = 64 << 20
 """The default for the bytes of captures whose packets a task makes rows of."""
 _ROWS: Final = 4000
-"""Frames in a batch."""
+"""Rows in a batch."""
 
 _BODIES: Final = ("key", "version", "request_body", "response_body")
 """Columns from which the JSON text of bodies is made."""
@@ -112,89 +114,83 @@ class KafkaCapture(DataSource):
         """Return a reader of files as one capture."""
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         paths = [path for each in _paths(self.options) for path in listing(each).captures]
-        return read(_read_options(self.options, schema), paths)
+        return read(_query(self.options, schema), paths)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Return a reader of a folder to which files are added."""
         paths = _paths(self.options)
         if len(paths) != 1 or not paths[0].is_dir():
             raise ValueError("a stream of captures reads one folder")
-        return _Stream(_read_options(self.options, schema), paths[0])
+        return _Stream(_query(self.options, schema), paths[0])
 
 
-class _ReadOptions(NamedTuple):
+class _Query(NamedTuple):
     """The table to read, and how."""
 
     table: str
-    size: int
+    columns: tuple[str, ...]
+    task_bytes: int
     """Bytes of files that a task reads."""
-    names: tuple[str, ...]
-    """The columns."""
     blob: Blob
     """How bytes of bodies are written."""
 
 
-def _read_options(options: Any, schema: StructType) -> _ReadOptions:
-    return _ReadOptions(_table(options), _size(options), tuple(schema.names), _blob(options))
-
-
-class _Part(InputPartition):
-    """The input of one task."""
-
-    def __init__(
-        self,
-        captures: Sequence[Path] = (),
-        share: Share | None = None,
-        rows: Sequence[dict[str, Any]] = (),
-    ) -> None:
-        super().__init__(None)
-        self.captures = captures
-        self.share = share
-        self.rows = rows
-
-
-def _parts(options: _ReadOptions, paths: Sequence[Path]) -> list[_Part]:
-    """Return a capture's tasks."""
-    table, captures = options.table, tuple(sorted_paths(paths))
-    if table == "files":
-        return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
-    if table == "packets":
+def _partitions(
+    query: _Query, paths: Sequence[Path], conditions: Sequence[Comparison] = ()
+) -> list[InputPartition]:
+    """Return the tasks that read a capture. The value of each is a function that yields batches."""
+    captures = tuple(sorted_paths(paths))
+    by_name = {column.name: column for column in TABLES[query.table]}
+    columns = tuple(map(by_name.__getitem__, query.columns))
+    if query.table == "packets":
         size = sum(path.stat().st_size for path in captures)
-        readers = -(-size // options.size) or 1
-        return [_Part(captures, share=Share(number, readers)) for number in range(readers)]
-    if table in ("exchanges", "frames") or not captures:
-        return [_Part(captures)]
-    facts = gather(each for each in outcomes(CaptureSettings(captures, ()), ALL_PACKETS))
-    make = fault_rows if table == "errors" else note_rows
-    return [_Part(rows=make(facts, captures[0].name))]
+        count = -(-size // query.task_bytes) or 1
+        return [
+            InputPartition(
+                partial(packet_rows, captures, query.columns, conditions, Share(number, count))
+            )
+            for number in range(count)
+        ]
+    if query.table == "exchanges":
+        return [InputPartition(partial(_exchanges, captures, query.columns, query.blob))]
+    if query.table == "frames":
+        return [InputPartition(partial(_frames, captures, columns))]
+    if query.table == "files":
+        rows = [{"file": str(path), "bytes": path.stat().st_size} for path in paths]
+    else:
+        facts = gather(outcomes(CaptureSettings(captures, ()), ALL_PACKETS))
+        make = fault_rows if query.table == "errors" else note_rows
+        rows = make(facts, captures[0].name)
+    return [InputPartition(partial(_batches, rows, columns))]
 
 
-def _read(
-    options: _ReadOptions, part: _Part, conditions: Sequence[Comparison] = ()
+def _read(partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a task. The table `errors` has a row for each damage."""
+    with suppress(CaptureError):
+        yield from partition.value()
+
+
+def _batches(
+    rows: Iterable[dict[str, Any]], columns: tuple[Column, ...], count: int = _ROWS
 ) -> Iterator[pa.RecordBatch]:
-    table, names = options.table, options.names
-    if part.share is not None:
-        with contextlib.suppress(CaptureError):
-            yield from packet_rows(part.captures, names, conditions, part.share)
-        return
-    if table == "exchanges":
-        yield from _exchanges(part.captures, names, options.blob)
-        return
-    by_name = {column.name: column for column in TABLES[table]}
-    columns = tuple(by_name[name] for name in names)
-    rows: Iterable[dict[str, Any]] = part.rows
-    if part.captures:
-        rows = _undamaged(frame_rows(CaptureReader(*part.captures), part.captures[0].name))
-    remaining = iter(rows)
-    while batch_rows := list(itertools.islice(remaining, _ROWS)):
+    """Yield rows in batches of `count`; damage to the capture ends the last batch."""
+    remaining = _undamaged(rows)
+    while batch_rows := list(islice(remaining, count)):
         yield batch(batch_rows, columns)
+
+
+def _undamaged(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    with suppress(CaptureError):
+        yield from rows
+
+
+def _frames(captures: Sequence[Path], columns: tuple[Column, ...]) -> Iterator[pa.RecordBatch]:
+    return _batches(frame_rows(CaptureReader(*captures), captures[0].name), columns)
 
 
 def _exchanges(
     captures: Sequence[Path], names: Sequence[str], blob: Blob
 ) -> Iterator[pa.RecordBatch]:
-    if not captures:
-        return
     bodies = BODY_JSON.name in names
     selected = {*names, *(_BODIES if bodies else ())}
     columns = tuple(column for column in (*EXCHANGES, *RAW) if column.name in selected)
@@ -205,34 +201,24 @@ def _exchanges(
         tuple(column.name for column in columns),
         captures[0].name,
     )
-    remaining = _undamaged(all_rows)
-    while batch_rows := list(itertools.islice(remaining, _WITH_BODIES if bodies else _ROWS)):
-        rows = batch(batch_rows, columns)
-        if bodies:
-            texts = json_array(body_batch(rows, context.topics, blob))
-            rows = rows.append_column(BODY_JSON.name, texts)
-        yield rows.select(list(names))
-
-
-def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield all rows of a capture; `errors` has a row for each damage."""
-    with contextlib.suppress(CaptureError):
-        yield from rows
+    for rows in _batches(all_rows, columns, _WITH_BODIES if bodies else _ROWS):
+        texts = json_array(body_batch(rows, context.topics, blob)) if bodies else None
+        whole = rows if texts is None else rows.append_column(BODY_JSON.name, texts)
+        yield whole.select(list(names))
 
 
 class _Reader(DataSourceReader):
-    def __init__(self, options: _ReadOptions, paths: list[Path]) -> None:
-        self._options, self._paths = options, paths
+    def __init__(self, query: _Query, paths: list[Path]) -> None:
+        self._query, self._paths = query, paths
         self._conditions: list[Comparison] = []
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return a task for each piece."""
-        return _parts(self._options, self._paths)
+        """Return the tasks."""
+        return _partitions(self._query, self._paths, self._conditions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a task."""
-        assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._options, partition, self._conditions)
+        return _read(partition)
 
 
 class _Filtering(_Reader):
@@ -241,24 +227,19 @@ class _Filtering(_Reader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 Spark's name
         """Take the comparisons that are cheap to make, and yield the others, which Spark makes."""
         for each_filter in filters:
-            attribute: tuple[str, ...] = getattr(each_filter, "attribute", ())
-            value = getattr(each_filter, "value", None)
             kind = type(each_filter).__name__
-            if (
-                self._options.table == "packets"
-                and kind in OPERATORS
-                and len(attribute) == 1
-                and attribute[0] in COMPARED
-                and isinstance(value, int)
-            ):
-                self._conditions.append(Comparison(attribute[0], kind, value))
+            column = ".".join(getattr(each_filter, "attribute", ()))
+            value = getattr(each_filter, "value", None)
+            cheap = self._query.table == "packets" and kind in OPERATORS and column in COMPARED
+            if cheap and isinstance(value, int):
+                self._conditions.append(Comparison(column, kind, value))
             else:
                 yield each_filter
 
 
 class _Stream(DataSourceStreamReader):
-    def __init__(self, options: _ReadOptions, folder: Path) -> None:
-        self._options, self._folder = options, folder
+    def __init__(self, query: _Query, folder: Path) -> None:
+        self._query, self._folder = query, folder
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 Spark's name
         """Return the offset before any file."""
@@ -277,13 +258,12 @@ class _Stream(DataSourceStreamReader):
             for file in closed_files(self._folder)
             # streams begun by an earlier version have names of files as offsets
             if file.identity in new and file.path.name not in read_before
-            for part in _parts(self._options, [file.path])
+            for part in _partitions(self._query, [file.path])
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a task."""
-        assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._options, partition)
+        return _read(partition)
 
 
 def _table(options: Any) -> str:
@@ -296,30 +276,18 @@ def _table(options: Any) -> str:
 
 
 def _paths(options: Any) -> list[Path]:
-    if "path" in options:
-        return [Path(_plain(options["path"]))]
-    paths = json.loads(options.get("paths", "[]"))
+    paths = [options["path"]] if "path" in options else json.loads(options.get("paths", "[]"))
     if not paths:
         raise ValueError("load() needs the path of a capture, or a list of them")
-    return [Path(_plain(path)) for path in paths]
+    # Spark may have added a scheme
+    return [Path(re.sub("^file:(//(?=/))?", "", path)) for path in paths]
 
 
-def _plain(path: str) -> str:
-    """Return a path without the prefix that Spark may have added."""
-    return (
-        path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
-    )
-
-
-def _blob(options: Any) -> Blob:
-    name = options.get("bodies", "elided")
-    if name not in BLOBS:
-        raise ValueError(f"bodies {name!r}: one of {', '.join(BLOBS)}")
-    return BLOBS[name]
-
-
-def _size(options: Any) -> int:
+def _query(options: Any, schema: StructType) -> _Query:
+    table, blob = _table(options), options.get("bodies", "elided")
     size = options.get("size", str(SIZE))
     if not size.isdigit() or int(size) < 1:
         raise ValueError(f"size {size!r} is not a number of bytes")
-    return int(size)
+    if blob not in BLOBS:
+        raise ValueError(f"bodies {blob!r}: one of {', '.join(BLOBS)}")
+    return _Query(table, tuple(schema.names), int(size), BLOBS[blob])

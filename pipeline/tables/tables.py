@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow.dataset as ds
 
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.outcomes import ALL
 from barnabas.pipeline.reading.paths import sorted_paths
@@ -22,13 +23,7 @@ from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables import folders
 from barnabas.pipeline.tables.capture_rows import CaptureRows
 from barnabas.pipeline.tables.decoded_bodies import ELIDED, Bodies, lost_bodies
-from barnabas.pipeline.tables.parquet import (
-    Table,
-    TaskFile,
-    parts,
-    write_rows,
-    write_tables,
-)
+from barnabas.pipeline.tables.parquet import parts, write_rows, write_tables
 from barnabas.pipeline.tables.quality import ReadTotals, quality_row, sums
 from barnabas.pipeline.tables.schemas import ddl_of, filed_columns
 from barnabas.pipeline.tables.spark_stages import (
@@ -37,10 +32,9 @@ from barnabas.pipeline.tables.spark_stages import (
     counts,
     fact_outcomes,
     outcome_files,
+    packets_table,
     parallelism,
-    write_packets,
 )
-from barnabas.stop_signals import cancellable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,8 +60,6 @@ Progress = Callable[[int, int, str], None]
 class TableOptions:
     """Options for writing a capture's tables and reading its files."""
 
-    name: str | None = None
-    """The capture's name; None: that of its first file."""
     secrets: Sequence[bytes] = ()
     """Key logs, in addition to those in the files."""
     bodies: Bodies | None = ELIDED
@@ -88,8 +80,6 @@ class TableCounts(NamedTuple):
     """Its name in the tables."""
     packets: int
     exchanges: int
-    errors: int
-    connections: int
 
 
 def write(
@@ -122,65 +112,52 @@ def write(
     if not captures:
         raise ValueError("no capture files")
     folders.checked_path(out)
-    step = iter(range(len(STEPS)))
+    steps = enumerate(STEPS)
 
-    def begin() -> None:
-        number = next(step)
+    def begin_step() -> None:
+        number, name = next(steps)
         if progress is not None:
-            progress(number, len(STEPS), STEPS[number])
+            progress(number, len(STEPS), name)
 
     paths = sorted_paths(captures)
-    run = folders.begin(out)
-    try:
-        capture = options.name or folders.name_for(out, paths[0])
-        size = sum(path.stat().st_size for path in paths)
-        readers = 1 if spark is None else min(parallelism(spark), READERS, -(-size // SMALL) or 1)
-        begin()
-        filed = outcome_files(
-            spark, _settings(paths, options), readers, run.folder / "_travelling", go_on
+    size = sum(path.stat().st_size for path in paths)
+    tasks = 1 if spark is None else parallelism(spark)
+    readers = 1 if spark is None else min(tasks, READERS, -(-size // SMALL) or 1)
+    shares = [Share(number, readers) for number in range(readers)]
+    with folders.run(out) as run:
+        capture = folders.name_for(out, paths[0])
+        begin_step()
+        outcomes = outcome_files(
+            spark, _settings(paths, options), shares, run / "_travelling", go_on
         )
-        begin()
-        facts, count = gather(fact_outcomes(filed)), counts(filed)
-        begin()
-        tables = CaptureRows(facts, capture, options.bodies).tables()
-        chosen = [
-            _asking(each, go_on) for each in tables if each.kind is None or each.kind in count
-        ]
-        files = write_tables(
-            spark, parts(filed, _groups(spark, filed, options)), chosen, run.folder
-        )
-        lost = [] if options.bodies is None else lost_bodies(files, capture)
+        begin_step()
+        facts, count = gather(fact_outcomes(outcomes)), counts(outcomes)
+        begin_step()
+        tables = CaptureRows(facts, capture, options.bodies).tables(count)
+        inputs = parts(outcomes, _groups_per_task(outcomes, tasks, options))
+        files = write_tables(spark, inputs, tables, run, go_on)
         errors = [
             *fault_rows(facts, capture),
             *skipped_rows(options.skipped, capture),
-            *lost,
+            *lost_bodies(files, capture),
         ]
-        (run.folder / "exchanges").mkdir(exist_ok=True)
-        _add(run.folder, "errors", errors)
-        _add(run.folder, "inside", [])
-        _add(run.folder, "connections", [])
-        _add(run.folder, "notes", note_rows(facts, capture))
-        _add(
-            run.folder,
-            "quality",
-            [_quality(run.folder, capture, ReadTotals(len(paths), size, facts.packets))],
-        )
+        (run / "exchanges").mkdir(exist_ok=True)
+        _add(run, "errors", errors)
+        _add(run, "inside", [])
+        _add(run, "connections", [])
+        _add(run, "notes", note_rows(facts, capture))
+        exchanges = [*(run / "exchanges").rglob("*.parquet")]
+        read = ReadTotals(len(paths), size, facts.packets)
+        quality = quality_row(capture, read, sums(ds.dataset(run / "errors")), exchanges)
+        _add(run, "quality", [quality])
         if "packets" in options.also:
-            write_packets(spark, paths, readers, run.folder / "packets")
+            write_tables(spark, shares, [packets_table(paths)], run)
+            _add(run, "packets", [])
         for table in folders.ON_REQUEST:
             if table not in options.also and folders.folder_of(out, table, capture).exists():
-                (run.folder / table).mkdir()
+                (run / table).mkdir()
         folders.finish(out, run, capture, str(paths[0].resolve()))
-    except BaseException:
-        folders.give_up(run)
-        raise
-    return TableCounts(
-        capture,
-        facts.packets,
-        count.get("exchange", 0),
-        count.get("error", 0) + len(errors),
-        count.get("connection", 0),
-    )
+    return TableCounts(capture, facts.packets, count["exchange"])
 
 
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
@@ -193,31 +170,17 @@ def _settings(paths: Sequence[Path], options: TableOptions) -> CaptureSettings:
     return CaptureSettings(paths, columns, options.secrets, frames="frames" in options.also)
 
 
-def _groups(spark: SparkSession | None, filed: Sequence[TaskFile], options: TableOptions) -> int:
+def _groups_per_task(outcomes: ds.FileSystemDataset, tasks: int, options: TableOptions) -> int:
     """Return the number of row groups of outcomes from which one task writes tables."""
     # bodies are many times as large as all else
     most = ROWS // MOST if options.bodies is None else BODIES // BATCH_BYTES
-    per_task = sum(task_file.groups for task_file in filed) // (
-        1 if spark is None else parallelism(spark)
-    )
-    return min(most, max(most // SHARE, per_task))
-
-
-def _asking(table: Table, go_on: Callable[[], None] | None) -> Table:
-    """Return a table that calls `go_on` before each of its batches."""
-    if go_on is None:
-        return table
-    return table._replace(make=lambda batches: cancellable(table.make(batches), go_on))
-
-
-def _quality(run: Path, capture: str, totals: ReadTotals) -> dict[str, Any]:
-    files = list((run / "exchanges").rglob("*.parquet"))
-    return quality_row(capture, totals, sums(ds.dataset(run / "errors")), files)
+    groups: int = sum(file.num_row_groups for file in outcomes.get_fragments())
+    return min(most, max(most // SHARE, groups // tasks))
 
 
 def _add(run: Path, table: str, rows: list[dict[str, Any]]) -> None:
-    """Write a file of rows that the driver itself has; without rows, only if there is no folder."""
+    """Write a file of rows that the driver itself has; without rows, only if the table has no file."""
     folder = run / table
-    if rows or not folder.exists():
-        folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    if rows or not any(folder.iterdir()):
         write_rows(folder / "part-driver.parquet", batch(rows, filed_columns(table)))

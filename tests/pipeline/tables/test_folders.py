@@ -9,12 +9,24 @@ import pytest
 from barnabas.pipeline.tables import folders
 
 
-def made(out: Path, text: str) -> folders.Run:
-    run = folders.begin(out)
+def write(run: Path, text: str) -> None:
     for table in ("exchanges", "errors", "_travelling"):
-        (run.folder / table).mkdir()
-        (run.folder / table / "part").write_text(text)
-    return run
+        (run / table).mkdir()
+        (run / table / "part").write_text(text)
+
+
+def analyze(out: Path, text: str, capture: str, source: str | None = None) -> None:
+    with folders.run(out) as run:
+        write(run, text)
+        folders.finish(out, run, capture, source or f"/{capture}")
+
+
+def kill(out: Path, text: str) -> Path:
+    """A run that was killed when it had written all, as it is left."""
+    with folders.run(out) as run:
+        write(run, text)
+        saved = run.rename(out / "saved")
+    return saved.rename(run)
 
 
 def texts(out: Path) -> dict[str, str]:
@@ -23,7 +35,7 @@ def texts(out: Path) -> dict[str, str]:
 
 def test_a_run_replaces_what_its_capture_had_and_nothing_else(tmp_path: Path) -> None:
     for capture, text in (("a.pcap", "1"), ("b.pcap", "2"), ("a.pcap", "3")):
-        folders.finish(tmp_path, made(tmp_path, text), capture, "/" + capture)
+        analyze(tmp_path, text, capture)
     assert texts(tmp_path) == {
         "errors/capture=a.pcap": "3",
         "errors/capture=b.pcap": "2",
@@ -37,24 +49,24 @@ def test_a_run_replaces_what_its_capture_had_and_nothing_else(tmp_path: Path) ->
 
 
 def test_a_folder_of_tables_is_its_owners(tmp_path: Path) -> None:
-    made(tmp_path / "out", "1").lock.close()
+    kill(tmp_path / "out", "1")
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_killed_run_leaves_the_tables_as_they_were(tmp_path: Path) -> None:
-    folders.finish(tmp_path, made(tmp_path, "1"), "a.pcap", "/a.pcap")
-    made(tmp_path, "2").lock.close()
+    analyze(tmp_path, "1", "a.pcap")
+    kill(tmp_path, "2")
     assert {text for name, text in texts(tmp_path).items() if "capture=" in name} == {"1"}
-    run = folders.begin(tmp_path)
-    assert list((tmp_path / "_runs").iterdir()) == [run.folder]
-    folders.give_up(run)
+    with folders.run(tmp_path) as run:
+        assert list((tmp_path / "_runs").iterdir()) == [run]
     assert not list((tmp_path / "_runs").iterdir())
 
 
 def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
-    run = made(tmp_path, "1")
-    folders.give_up(folders.begin(tmp_path))
-    folders.finish(tmp_path, run, "a.pcap", "/a.pcap")
+    with folders.run(tmp_path) as run:
+        write(run, "1")
+        analyze(tmp_path, "2", "b.pcap")
+        folders.finish(tmp_path, run, "a.pcap", "/a.pcap")
     assert texts(tmp_path)["errors/capture=a.pcap"] == "1"
 
 
@@ -62,8 +74,7 @@ def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_while_it_took_its_place_is_ended_by_the_next(
     tmp_path: Path, moves: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders.finish(tmp_path, made(tmp_path, "1"), "a.pcap", "/a.pcap")
-    run = made(tmp_path, "2")
+    analyze(tmp_path, "1", "a.pcap")
     rename, done = Path.rename, 0
 
     def killed(self: Path, target: Path) -> Path:
@@ -75,10 +86,10 @@ def test_a_run_that_was_killed_while_it_took_its_place_is_ended_by_the_next(
 
     monkeypatch.setattr(Path, "rename", killed)
     with pytest.raises(KeyboardInterrupt):
-        folders.finish(tmp_path, run, "a.pcap", "/a.pcap")
+        analyze(tmp_path, "2", "a.pcap")
     monkeypatch.undo()
-    run.lock.close()  # as the system does
-    folders.give_up(folders.begin(tmp_path))
+    with folders.run(tmp_path):
+        pass
     assert texts(tmp_path) == {"errors/capture=a.pcap": "2", "exchanges/capture=a.pcap": "2"}
     assert not list((tmp_path / "_runs").iterdir())
 
@@ -88,7 +99,7 @@ def test_captures_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
     one, other = tmp_path / "x" / "c.pcap", tmp_path / "y" / "c.pcap"
     for source in (one, other, one):
         name = folders.name_for(out, source)
-        folders.finish(out, made(out, source.parent.name), name, str(source.resolve()))
+        analyze(out, source.parent.name, name, str(source.resolve()))
     assert texts(out)["errors/capture=c.pcap"] == "x"
     assert texts(out)["errors/capture=c.pcap (2)"] == "y"
 

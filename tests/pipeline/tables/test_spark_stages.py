@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
+from barnabas.captures.tcp.share import Share
 from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.paths import sorted_paths
 from barnabas.pipeline.reading.share_outcomes import CaptureSettings
@@ -31,9 +30,10 @@ def test_any_number_of_readers(spark: SparkSession, tmp_path: Path) -> None:
     capture = CaptureSettings(sorted_paths(paths), COLUMNS)
     for readers in (1, 5):
         folder = tmp_path / f"by {readers}"
-        filed = spark_stages.outcome_files(spark, capture, readers, folder)
-        assert len(filed) == readers
-        found = [row for one in filed for row in pq.read_table(one.path).to_pylist()]
+        shares = [Share(number, readers) for number in range(readers)]
+        filed = spark_stages.outcome_files(spark, capture, shares, folder)
+        assert len(filed.files) == readers
+        found = filed.to_table().to_pylist()
         exchanges = [row for row in found if row["kind"] == "exchange"]
         assert gist(exchanges) == gist(right.exchanges)
         assert gather(spark_stages.fact_outcomes(filed)) == right.facts
