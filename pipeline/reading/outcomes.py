@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-import pyarrow as pa
-
-from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow, fields
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, fields
 
 ALL: Final = (*EXCHANGES, *RAW)
 
@@ -52,8 +50,3 @@ HEAD: Final = fields(
 def travelling(columns: tuple[str, ...]) -> tuple[Column, ...]:
     """Return the columns of ALL with these names that are known at first."""
     return tuple(column for column in ALL if column.name in columns and column.name not in LATER)
-
-
-def schema(columns: tuple[str, ...]) -> pa.Schema:
-    """Return the schema of rows with exchanges that have these columns."""
-    return pa.schema([*arrow(HEAD), *arrow(travelling(columns))])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -50,25 +49,6 @@ _GROUP: Final = 4096
 """Consecutive packets that one reader makes rows of."""
 ALL_PACKETS: Final = Share(0, 1)
 
-OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "EqualTo": operator.eq,
-    "GreaterThan": operator.gt,
-    "GreaterThanOrEqual": operator.ge,
-    "LessThan": operator.lt,
-    "LessThanOrEqual": operator.le,
-}
-"""Comparisons that are made before a row is, by the names of Spark's filters."""
-COMPARED: Final = ("number", "ts_ns", "size")
-"""The columns that can be compared."""
-
-
-class Comparison(NamedTuple):
-    """A condition on a column of COMPARED."""
-
-    column: str
-    operator: str
-    value: int
-
 
 class _Packet(NamedTuple):
     """A packet of a file, and its TCP segment if it has one."""
@@ -102,15 +82,13 @@ _COLUMNS: Final[dict[str, Callable[[_Packet], Any]]] = {
 def packet_rows(
     paths: Sequence[Path],
     columns: Sequence[str],
-    conditions: Sequence[Comparison] = (),
     share: Share = ALL_PACKETS,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows of a capture with these columns of PACKETS that meet all conditions.
+    """Yield rows of a capture with these columns of PACKETS.
 
     Args:
         paths: The files, in the order of reading.
         columns: The names of the columns.
-        conditions: See `Comparison`.
         share: Packets are divided among readers in groups of `_GROUP`.
 
     Raises:
@@ -123,11 +101,6 @@ def packet_rows(
     size, packets = 0, Packets()
     for number, path, packet in CaptureReader(*paths).numbered_packets():
         if number // _GROUP % share.readers != share.number:
-            continue
-        compared = {"number": number, "ts_ns": packet.ts_ns, "size": len(packet.data)}
-        if not all(
-            OPERATORS[each.operator](compared[each.column], each.value) for each in conditions
-        ):
             continue
         segment = packets.tcp_segment(packet.linktype, packet.data)
         row = _Packet(number, path, packet, segment)

@@ -18,7 +18,7 @@ from typing import Final
 from barnabas.pipeline.streaming.following import Following
 from barnabas.pipeline.streaming.state import dump, load
 
-STATE: Final = 5
+STATE: Final = 6
 """The version of the state; it is incremented when a class in the state changes."""
 
 _HEAD: Final = b"barnabas state %d\n" % STATE

@@ -5,9 +5,8 @@
      spark.readStream.format("barnabas").option("table", "files").load("folder")
 
 Options: `table` (`exchanges`, the default, `packets`, `frames`, `errors`: unreadable regions of files,
-`notes`, `files`), `size` (bytes of packets for each task), `bodies` (`full`: bytes over 4 KiB are whole in
-`body_json`), `pushdown` (`true`: conditions on number, ts_ns and size are checked before a row is made; this
-needs spark.sql.python.filterPushdown.enabled). If `.schema(...)` is set, only its columns are made.
+`notes`, `files`), `bodies` (`full`: bytes over 4 KiB are whole in `body_json`). If `.schema(...)` is set,
+only its columns are made.
 
 Here one task reads the frames and exchanges of a capture sequentially, in memory bounded by the frames in
 transit; `barnabas.pipeline.tables.tables` divides the connections among tasks. In a stream each file has a
@@ -33,7 +32,6 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
-    Filter,
     InputPartition,
 )
 from pyspark.sql.types import StructType
@@ -48,10 +46,7 @@ from barnabas.pipeline.reading.event_rows import exchange_rows
 from barnabas.pipeline.reading.facts import gather
 from barnabas.pipeline.reading.packet_rows import (
     ALL_PACKETS,
-    COMPARED,
-    OPERATORS,
     PACKETS,
-    Comparison,
     packet_rows,
 )
 from barnabas.pipeline.reading.paths import sorted_paths
@@ -80,10 +75,10 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "files": FILES,
 }
 
-_OPTIONS: Final = frozenset(("path", "paths", "table", "size", "bodies", "pushdown"))
+_OPTIONS: Final = frozenset(("path", "paths", "table", "bodies"))
 
-SIZE: Final = 64 << 20
-"""The default for the bytes of captures whose packets a task makes rows of."""
+_SIZE: Final = 64 << 20
+"""Bytes of captures whose packets a task makes rows of."""
 _ROWS: Final = 4000
 """Rows in a batch."""
 
@@ -112,9 +107,8 @@ class KafkaCapture(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return a reader of files as one capture."""
-        read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         paths = [path for each in _paths(self.options) for path in listing(each).captures]
-        return read(_query(self.options, schema), paths)
+        return _Reader(_query(self.options, schema), paths)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Return a reader of a folder to which files are added."""
@@ -129,26 +123,20 @@ class _Query(NamedTuple):
 
     table: str
     columns: tuple[str, ...]
-    task_bytes: int
-    """Bytes of files that a task reads."""
     blob: Blob
     """How bytes of bodies are written."""
 
 
-def _partitions(
-    query: _Query, paths: Sequence[Path], conditions: Sequence[Comparison] = ()
-) -> list[InputPartition]:
+def _partitions(query: _Query, paths: Sequence[Path]) -> list[InputPartition]:
     """Return the tasks that read a capture. The value of each is a function that yields batches."""
     captures = tuple(sorted_paths(paths))
     by_name = {column.name: column for column in TABLES[query.table]}
     columns = tuple(map(by_name.__getitem__, query.columns))
     if query.table == "packets":
         size = sum(path.stat().st_size for path in captures)
-        count = -(-size // query.task_bytes) or 1
+        count = -(-size // _SIZE) or 1
         return [
-            InputPartition(
-                partial(packet_rows, captures, query.columns, conditions, Share(number, count))
-            )
+            InputPartition(partial(packet_rows, captures, query.columns, Share(number, count)))
             for number in range(count)
         ]
     if query.table == "exchanges":
@@ -210,31 +198,14 @@ def _exchanges(
 class _Reader(DataSourceReader):
     def __init__(self, query: _Query, paths: list[Path]) -> None:
         self._query, self._paths = query, paths
-        self._conditions: list[Comparison] = []
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the tasks."""
-        return _partitions(self._query, self._paths, self._conditions)
+        return _partitions(self._query, self._paths)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Return the rows of a task."""
         return _read(partition)
-
-
-class _Filtering(_Reader):
-    """A reader that checks conditions. Spark rejects a reader with this method unless pushdown is enabled."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 Spark's name
-        """Take the comparisons that are cheap to make, and yield the others, which Spark makes."""
-        for each_filter in filters:
-            kind = type(each_filter).__name__
-            column = ".".join(getattr(each_filter, "attribute", ()))
-            value = getattr(each_filter, "value", None)
-            cheap = self._query.table == "packets" and kind in OPERATORS and column in COMPARED
-            if cheap and isinstance(value, int):
-                self._conditions.append(Comparison(column, kind, value))
-            else:
-                yield each_filter
 
 
 class _Stream(DataSourceStreamReader):
@@ -285,9 +256,6 @@ def _paths(options: Any) -> list[Path]:
 
 def _query(options: Any, schema: StructType) -> _Query:
     table, blob = _table(options), options.get("bodies", "elided")
-    size = options.get("size", str(SIZE))
-    if not size.isdigit() or int(size) < 1:
-        raise ValueError(f"size {size!r} is not a number of bytes")
     if blob not in BLOBS:
         raise ValueError(f"bodies {blob!r}: one of {', '.join(BLOBS)}")
-    return _Query(table, tuple(schema.names), int(size), BLOBS[blob])
+    return _Query(table, tuple(schema.names), BLOBS[blob])

@@ -11,7 +11,7 @@ import pytest
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import Following
 
-HEAD = b"barnabas state 5\n"
+HEAD = b"barnabas state 6\n"
 
 
 def test_a_batch_begins_with_what_the_one_before_has_left(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.rows.frames import frame_rows
+from barnabas.pipeline.tables import spark_source
 from barnabas.pipeline.tables.spark_source import KafkaCapture
 from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
@@ -46,9 +47,12 @@ def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any
     return results
 
 
-def test_packets_are_those_of_the_file_whatever_the_readers(tmp_path: Path) -> None:
+def test_packets_are_those_of_the_file_whatever_the_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_source, "_SIZE", 700)
     path = generated(tmp_path / "f.pcap", "ethernet", 4)
-    options = {"path": f"file:{path}", "size": "700", "table": "packets"}
+    options = {"path": f"file:{path}", "table": "packets"}
     result = rows(options, "number offset data", "number bigint, offset bigint, data binary")
     right = [
         {"number": number, "offset": packet.file_offset, "data": packet.data}
@@ -111,29 +115,12 @@ def test_what_is_damaged_is_a_row(tmp_path: Path) -> None:
     assert (found["file"], found["kind"]) == (str(path), "truncated")
 
 
-def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
-    from pyspark.sql.datasource import EqualTo, GreaterThan, IsNotNull
-
-    path = generated(tmp_path / "f.pcap", "raw", 4)
-    options = {"path": str(path), "table": "packets", "pushdown": "true"}
-    reader: Any = KafkaCapture(options).reader(fields("number bigint"))
-    known, left = GreaterThan(("number",), 3), [IsNotNull(("number",)), EqualTo(("source",), "x")]
-    assert list(reader.pushFilters([known, *left])) == left
-    results = [
-        row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]
-    ]
-    assert [value.as_py() for value in results] == list(
-        range(4, len(list(CaptureReader(path).numbered_packets())) + 1)
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"path": "x", "table": "no"}, "no table 'no'"),
         ({}, "path of a capture"),
         ({"path": "x", "tabel": "errors"}, "no option 'tabel': one of bodies, path, "),
-        ({"path": "x", "size": "much"}, "not a number of bytes"),
         ({"path": "x", "bodies": "some"}, "bodies 'some': one of elided, full"),
     ],
 )
