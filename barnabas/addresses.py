@@ -95,19 +95,6 @@ def parse_servers(text: str, *, zero: bool = False) -> list[tuple[str, int]]:
     return addresses
 
 
-BROKER_KINDS: Final = ("embedded", "apache", "kfake")
-"""The kinds of brokers that barnabas itself can start; commands take them where they take addresses."""
-
-
-def is_kind(text: str) -> bool:
-    """Return whether a text names a kind of brokers and not addresses.
-
-    >>> is_kind("apache:4.3.1"), is_kind("kafka:9092")
-    (True, False)
-    """
-    return text.partition(":")[0] in BROKER_KINDS
-
-
 def parse_ports(text: str) -> range:
     """Parse a range of ports, which includes both ends. Raises Trouble.
 

@@ -21,6 +21,8 @@ OPTION: Final = "kafka_bootstrap_server"
 
 _proxies = pytest.StashKey[list["KafkaProxy"]]()
 _failed = pytest.StashKey[bool]()
+_cluster_options = pytest.StashKey[tuple[str, ...]]()
+"""Options of all proxies in front of the cluster that was started."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,7 +86,7 @@ def kafka_bootstrap_server(
     """
     config = request.config
     given = config.getoption(OPTION) or config.getini(OPTION) or "embedded"
-    from barnabas.addresses import is_kind
+    from barnabas.broker_kinds import EMBEDDED_OFFER, is_kind
     from barnabas.testing.process import Ended, running
 
     if not is_kind(given):
@@ -93,6 +95,9 @@ def kafka_bootstrap_server(
     folder = tmp_path_factory.mktemp("kafka_cluster")
     try:
         with running(("peers", "start", given), folder, "cluster") as cluster:
+            if given == "embedded":
+                offers = (word for offer in EMBEDDED_OFFER for word in ("--max-version", offer))
+                config.stash[_cluster_options] = tuple(offers)
             yield cluster.ready["bootstrap"]
         return
     except Ended as problem:
@@ -126,7 +131,7 @@ def kafka_proxy(
             tmp_path_factory.mktemp(f"kafka_proxy_{name}"),
             scenario=None if marker is None else marker.args[0],
             base=request.path.parent,
-            options=kafka_proxy_options,
+            options=(*request.config.stash.get(_cluster_options, ()), *kafka_proxy_options),
         ) as proxy:
             request.node.stash.setdefault(_proxies, []).append(proxy)
             yield proxy

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from barnabas.addresses import BROKER_KINDS, is_kind, parse_servers
+from barnabas.addresses import parse_servers
+from barnabas.broker_kinds import KINDS, is_kind
 from barnabas.captures.host_port import Endpoint
 from barnabas.cli.conform.checks import own_address, run_checks
 from barnabas.cli.console.output import Output
@@ -30,7 +31,7 @@ def starts(text: str, owned: bool) -> bool:
         return True
     if ":" not in text:
         raise Trouble(
-            f"--against {text}: neither HOST:PORT nor a kind of brokers{choices(text, BROKER_KINDS)}"
+            f"--against {text}: neither HOST:PORT nor a kind of brokers{choices(text, KINDS)}"
         )
     own_address(text, owned)
     return False

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from barnabas.addresses import is_kind, parse_servers
+from barnabas.addresses import parse_servers
+from barnabas.broker_kinds import is_kind
 from barnabas.cli.console.parameters import given, written
 from barnabas.cli.console.parsing import parse_listen, parse_seconds
 from barnabas.cli.proxy.tls_options import TlsOptions

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.addresses import parse_servers
+from barnabas.broker_kinds import EMBEDDED_OFFER
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.listeners import listening
 from barnabas.cli.console.output import Output
+from barnabas.cli.console.parsing import parse_offer
 from barnabas.cli.console.stop import until_signal
 from barnabas.cli.peers.built_in import running
 from barnabas.cli.proxy.option_conflicts import refuse_overwriting
@@ -41,7 +43,14 @@ def serve_tests(options: ServeTestsOptions) -> int:
     tls = make_tls(options.tls)
     allow_descriptors()
     with _cluster(options.bootstrap_server) as bootstrap, _folder(options.captures) as folder:
-        proxy_options = Options(bootstrap, listen=(options.listen[0], 0), drain=0.0, tls=tls)
+        offer = EMBEDDED_OFFER if options.bootstrap_server == "embedded" else ()
+        proxy_options = Options(
+            bootstrap,
+            listen=(options.listen[0], 0),
+            drain=0.0,
+            tls=tls,
+            offer=parse_offer(None, offer),
+        )
         return run(_main(options, proxy_options, folder, Output()))
 
 

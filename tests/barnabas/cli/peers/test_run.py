@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.addresses import BROKER_KINDS, parse_address
+from barnabas.addresses import parse_address
+from barnabas.broker_kinds import KINDS
 from barnabas.peers.apache import probe
 from barnabas.peers.apache.boot import free_ports
 from barnabas.peers.apache.versions import RELEASES
@@ -41,7 +42,7 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     rows = run("peers", "list", "--json").rows
     own = ["embedded", *(f"apache:{one.version}" for one in RELEASES), "kfake"]
     assert [row["start"] for row in rows][: len(own)] == own
-    assert tuple(dict.fromkeys(row["kind"] for row in rows))[:3] == BROKER_KINDS
+    assert tuple(dict.fromkeys(row["kind"] for row in rows))[:3] == KINDS
     assert rows[0] == {
         "kind": "embedded",
         "start": "embedded",

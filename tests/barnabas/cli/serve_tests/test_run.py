@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.peers.apache.client import JavaClient
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.server.served import Server, producer, send
@@ -29,6 +30,16 @@ def test_brokers_that_are_started_are_behind_the_proxies(kind: str) -> None:
         process.send_signal(signal.SIGTERM)
         assert (remaining(process, 60)[1], process.returncode) == ("", 0)
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_java_can_use_the_embedded_cluster() -> None:
+    with started("serve-tests") as (process, ready):
+        test = Server(ready["control"], ready["token"]).begin(name="java")
+        with JavaClient("4.3.1", {"bootstrap.servers": test["bootstrap"]}) as java:
+            assert len(java.produce("orders", [b"value"])) == 1
+        process.send_signal(signal.SIGTERM)
+        remaining(process, 60)
 
 
 def test_neither_an_address_nor_a_kind_of_brokers() -> None:

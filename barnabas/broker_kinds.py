@@ -1,0 +1,23 @@
+"""The kinds of brokers that barnabas itself can start, as commands take them in place of addresses."""
+
+from __future__ import annotations
+
+from typing import Final
+
+KINDS: Final = ("embedded", "apache", "kfake")
+
+EMBEDDED_OFFER: Final = ("ApiVersions=2",)
+"""What a proxy in front of the embedded cluster offers at most, as `--max-version` takes it.
+
+librdkafka's mock refuses newer ApiVersions requests, but not in the layout of v0 as KIP-511 has it. Java 3.9
+and 4.3, franz-go 1.22 and Sarama can't read that, and never connect.
+"""
+
+
+def is_kind(text: str) -> bool:
+    """Return whether a text names a kind of brokers and not addresses.
+
+    >>> is_kind("apache:4.3.1"), is_kind("kafka:9092")
+    (True, False)
+    """
+    return text.partition(":")[0] in KINDS
