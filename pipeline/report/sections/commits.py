@@ -11,10 +11,10 @@ from barnabas.pipeline.report.wording import listed, partition
 SAYINGS: Final[tuple[tuple[str, Severity, str], ...]] = (
     ("gaps", "bad", "offsets were skipped and never fetched in this capture"),
     ("refused", "odd", "commits of partitions, several in a request, were rejected"),
-    ("rewinds", "odd", "commits went backwards"),
     ("duplicates", "odd", "offsets were fetched again"),
 )
-"""The columns that stand out if they are not 0, with what their sum means."""
+"""The columns that stand out if they are not 0, with what their sum means; the check `commits` counts rewinds.
+"""
 
 
 def draw(commits: Sequence[Row]) -> Content:

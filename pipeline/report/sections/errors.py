@@ -16,7 +16,7 @@ from barnabas.pipeline.report.plotting import (
     moment,
     over_time,
 )
-from barnabas.pipeline.report.wording import client, listed
+from barnabas.pipeline.report.wording import client, clock_span, listed
 
 CLIENTS = 15
 
@@ -45,8 +45,13 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    counts_of_errors = listed(f"{by_error[error]:,} {error}" for error in names)
-    text = f"{by_error.total():,} errors in responses: {counts_of_errors}"
+    start, end = (row["first_ts"] for row in errors), (row["last_ts"] for row in errors)
+    span = clock_span({"start": min(start), "end": max(end)})
+    counts_of_errors = listed(f"{by_error[error]:,} {error}" for error in most(by_error))
+    text = (
+        f"{clients[0]} has {by_client[clients[0]]:,} of {by_error.total():,} errors in responses, "
+        f"{span}: {counts_of_errors}"
+    )
     remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
     table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
     return Content([Statement("odd", text, errors)], plots, [table], remarks)
