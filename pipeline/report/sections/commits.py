@@ -13,8 +13,7 @@ SAYINGS: Final[tuple[tuple[str, Severity, str], ...]] = (
     ("refused", "odd", "commits of partitions, several in a request, were rejected"),
     ("duplicates", "odd", "offsets were fetched again"),
 )
-"""The columns that stand out if they are not 0, with what their sum means; the check `commits` counts rewinds.
-"""
+"""The columns that stand out if they are not 0, with what their sum means. Rewinds are left to the check."""
 
 
 def draw(commits: Sequence[Row]) -> Content:
