@@ -110,14 +110,19 @@ class ProtocolDetection:
                 yield self._renamed(event)
                 del self._decided[number]
             return
-        undecided.held.append(event)
         side = undecided.sides[event.direction]
         if isinstance(event, Lost):
+            if _broker(undecided) == event.direction:
+                yield from self._end_of(number)
+                yield self._renamed(event)
+                return
+            undecided.held.append(event)
             side.aligned = side.whole = False
             side.search.clear()
             side.first_bytes.clear()
             side.size = 0
             return
+        undecided.held.append(event)
         size = len(event.data)
         undecided.size += size
         side.size += size

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +68,21 @@ def test_responses_alone_are_shown_with_the_apis_that_they_had(tmp_path: Path, n
     assert capture.reader.left_out.total() == NAMES[name]
     assert capture.conversations.undecoded > 0  # some could be of several APIs
     assert in_memory([path], 3).exchanges == sequential([path])
+
+
+def test_what_was_captured_before_a_gap_in_responses_is_shown(tmp_path: Path) -> None:
+    """The third segment with payload is missing, in each direction of each connection."""
+    sent: Counter[Any] = Counter()
+    lossy = []
+    for segment in of_sample("rebalance.pcap.gz"):
+        sent[segment.source, segment.target] += bool(segment.payload)
+        if sent[segment.source, segment.target] != 3:
+            lossy.append(segment)
+    before = exchanges(one_direction(tmp_path / "f.pcap", lossy, "response"))
+    assert len(before) > 20
+    assert {*map(identity, before)} <= {
+        *map(identity, exchanges(SAMPLES_BY_NAME["rebalance.pcap.gz"]))
+    }
 
 
 def test_responses_alone_are_nothing_that_checks_find_fault_with(tmp_path: Path) -> None:
