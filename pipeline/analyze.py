@@ -91,6 +91,8 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     for name, value in settings.items():
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
+    if not count:  # Sail can't unite parts of a table without files
+        exchanges = exchanges.limit(0)
     little = few and sum(map(_bytes, footers)) <= LITTLE
     inputs = in_memory(exchanges, ANALYSES) if little else in_files(exchanges)
     keep: StoreTable = by_driver if few else by_tasks

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.specs.frames import Direction, Short, request_head, response_body
@@ -168,6 +168,12 @@ def _is_response(frame: bytes, size: int, in_flight: InFlight) -> bool:
 
 def regular(key: int, version: int, direction: Direction, body: bytes) -> bool:
     """Return whether a body decodes without oddities or trailing bytes. Raises Malformed, LookupError."""
+    return not inspected(key, version, direction, body)[1]
+
+
+def inspected(
+    key: int, version: int, direction: Direction, body: bytes
+) -> tuple[dict[str, Any], Sequence[Any]]:
+    """Return the values of a body, and its oddities. Raises Malformed, LookupError."""
     layout = body_version(key, version, direction, body)
-    _, oddities = api(key).message(direction).codec(layout).inspect(body)
-    return not oddities
+    return api(key).message(direction).codec(layout).inspect(body)

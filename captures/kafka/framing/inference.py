@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.framing.frame_resync import regular
+from barnabas.captures.kafka.framing.frame_resync import inspected
+from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import REGISTRY, api
@@ -24,6 +25,9 @@ LONGEST: Final = 1 << 20
 
 _FAR: Final = 10_000
 """By how much a correlation id may be below the first known one: clients increment by one."""
+
+
+_ERRORS: Final = frozenset((0, *(error.code for error in ERROR_CODES)))
 
 
 class Layout(NamedTuple):
@@ -86,27 +90,35 @@ def _begins(data: bytes, end: int) -> Iterator[int]:
 def fitting(frame: bytes, candidates: Iterable[tuple[int, int]] | None = None) -> Layout | None:
     """Return the layout of a response if only one API fits, in the newest version that does.
 
+    None: several APIs fit, or versions of one that read different values.
+
     Args:
         frame: The response without its size.
         candidates: Keys and versions; None: all of them, which takes milliseconds.
     """
-    fits: dict[int, Layout] = {}
-    for key, version in _everything() if candidates is None else candidates:
-        body = _body(frame, key, version)
-        if body is not None:
-            fits[key] = Layout(key, version, body)
-            if len(fits) > 1:
-                return None
-    return next(iter(fits.values()), None)
-
-
-def _body(frame: bytes, key: int, version: int) -> bytes | None:
-    """Return the body of a response if it decodes without oddities as this API and version."""
-    try:
-        body = frame[response_body(frame, key, version) :]
-        return body if regular(key, version, "response", body) else None
-    except (Malformed, LookupError):
+    fits = list(_fits(frame, _everything() if candidates is None else candidates))
+    if not fits or any(fit[0].key != fits[0][0].key or fit[1] != fits[0][1] for fit in fits):
         return None
+    return fits[-1][0]
+
+
+def of_one_api(frame: bytes) -> bool:
+    """Return whether a response, without its size, can be read as one API only, in any version."""
+    return len({layout.key for layout, _ in _fits(frame, _everything())}) == 1
+
+
+def _fits(
+    frame: bytes, candidates: Iterable[tuple[int, int]]
+) -> Iterator[tuple[Layout, dict[str, Any]]]:
+    """Yield the layouts of a response that decode without oddities and unknown errors, and its values."""
+    for key, version in candidates:
+        try:
+            body = frame[response_body(frame, key, version) :]
+            values, oddities = inspected(key, version, "response", body)
+        except (Malformed, LookupError):
+            continue
+        if not oddities and values.get("error_code", 0) in _ERRORS:
+            yield Layout(key, version, body), values
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.inference import fitting
+from barnabas.captures.kafka.framing.inference import of_one_api
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -30,8 +30,8 @@ HELD_IN_ALL: Final = 256 << 20
 
 OtherProtocol = Literal["TLS", "HTTP", "unknown"]
 
-RESPONSES: Final = 20
-"""The most responses that are decoded to decide a conversation."""
+RESPONSES, RESPONSE_BYTES = 10, 8 << 10
+"""The most responses that are decoded to decide a conversation, and the longest of them."""
 
 _START: Final = 14
 """Bytes that identify the beginning of a stream: a size, and a header up to the client id's length."""
@@ -209,25 +209,33 @@ def _broker(undecided: _Undecided) -> Direction | None:
     side = undecided.sides[direction]
     if not side.whole or (known and direction == "request"):
         return None
-    return direction if begins_with_responses(bytes(side.first_bytes)) else None
+    held = (event.data for event in undecided.held if isinstance(event, Chunk))
+    return direction if begins_with_responses(b"".join(held)) else None
 
 
 def begins_with_responses(data: bytes) -> bool:
-    """Return whether a stream begins with responses: one of them can be read as one API only.
+    """Return whether a stream begins with responses, one of which can be read as one API only.
+
+    Their correlation ids differ, and are not negative, as other protocols' are.
 
     >>> begins_with_responses(bytes.fromhex("0000000a 00000001 0000 00000000"))
     False
     """
-    at = 0
-    for _ in range(RESPONSES):
+    at, found = 0, False
+    ids: set[int] = set()
+    while len(ids) < RESPONSES and len(data) - at >= 8:
         size = int.from_bytes(data[at : at + 4], signed=True)
         frame = data[at + 4 : at + 4 + size]
-        if not 4 <= size == len(frame):
+        correlation_id = int.from_bytes(frame[:4], signed=True)
+        if not 4 <= size <= FRAME_LIMIT or correlation_id < 0 or correlation_id in ids:
             return False
-        if fitting(frame) is not None:
-            return True
+        if len(frame) < size:
+            break
+        if not found and size <= RESPONSE_BYTES:
+            found = of_one_api(frame)
+        ids.add(correlation_id)
         at += 4 + size
-    return False
+    return found
 
 
 def _has_request(side: _Side, undecided: _Undecided) -> bool:

@@ -46,10 +46,11 @@ from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 WAITING: Final = 256 << 20
 """Bytes of the requests in flight on a connection."""
 
-SEARCHED: Final = 100
-"""The most responses of a connection without requests that are decoded as every API. Later ones are decoded
-as those that were found, from this length on: short ones can be read as several APIs."""
+SEARCHED, SEARCHED_BYTES = 20, 8 << 10
+"""The most responses of a connection without requests that are decoded as every API, and the longest of them.
+"""
 DISTINCT: Final = 32
+"""Responses from this length on are decoded as those found before: shorter ones may be of other APIs."""
 
 
 class Conversation:
@@ -103,6 +104,7 @@ class Conversation:
         self._infers = infers
         self._layouts: dict[tuple[int, int], None] = {}
         """Keys and versions of responses that were inferred since only responses were captured."""
+        self._searched = 0
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._changed: dict[int, Pending] = {}
@@ -203,11 +205,12 @@ class Conversation:
         """Build the exchange of a response where no request was captured; None: its layout is unknown."""
         if not self._infers or self.framings["arrived", "request"].frame_count:
             return None
-        layout = None
-        if frame.place < SEARCHED:
-            layout = fitting(frame.data)
-        elif len(frame.data) >= DISTINCT:
+        layout, size = None, len(frame.data)
+        if size >= DISTINCT:
             layout = fitting(frame.data, self._layouts)
+        if layout is None and self._searched < SEARCHED and size <= SEARCHED_BYTES:
+            self._searched += 1
+            layout = fitting(frame.data)
         if layout is None:
             return None
         self._layouts[layout.key, layout.version] = None

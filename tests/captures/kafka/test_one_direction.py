@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +19,16 @@ from barnabas.captures.tcp.headers import SYN, TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.specs.frames import Direction
 from tests.captures.conversion.given import converted
-from tests.captures.traffic import BROKER, CLIENT, Said, ip_packet, segments, talk, write_pcap
+from tests.captures.traffic import (
+    BROKER,
+    CLIENT,
+    Said,
+    ip_packet,
+    response,
+    segments,
+    talk,
+    write_pcap,
+)
 from tests.pipeline.samples import SAMPLES
 from tests.pipeline.stages import in_memory, sequential
 
@@ -88,6 +98,40 @@ def test_what_was_captured_before_a_gap_in_responses_is_shown(tmp_path: Path) ->
 def test_responses_alone_are_nothing_that_checks_find_fault_with(tmp_path: Path) -> None:
     path = one_direction(tmp_path / "f.pcap", of_sample("rebalance.pcap.gz"), "response")
     assert list(open_capture(path).exchanges()) == []
+
+
+def frames(*payloads: bytes) -> list[Said]:
+    """Frames of a size of four bytes, as other protocols have them, too."""
+    return [("response", struct.pack(">i", len(payload)) + payload) for payload in payloads]
+
+
+PING = struct.pack(">iqi", -2, 0x1234567, 0)
+ZOOKEEPER = struct.pack(">iiq", 0, 18000, 0x100000A1B2C0001) + struct.pack(">i16sb", 16, b"", 0)
+THRIFT = [
+    struct.pack(">Ii3siBhiB", 0x80010002, 3, b"get", number, 8, 0, number, 0)
+    for number in range(15)
+]
+HADOOP = [b"\6\x08" + bytes([number]) + b"\x10\0\x18\x09\0" for number in range(15)]
+
+
+@pytest.mark.parametrize("payloads", [[ZOOKEEPER, *[PING] * 15], THRIFT, HADOOP])
+def test_other_protocols_with_frames_are_left_out(tmp_path: Path, payloads: list[bytes]) -> None:
+    both = segments(frames(*payloads), itertools.repeat(1400))
+    path = one_direction(tmp_path / "f.pcap", both, "response")
+    capture = open_capture(path)
+    assert list(capture.exchanges(inferred=True)) == []
+    assert capture.reader.left_out.total() == 1
+
+
+def test_large_frames_are_not_decoded_as_every_api(tmp_path: Path) -> None:
+    """A large array of zeros would take seconds; the connection is decided by what comes after it."""
+    count = 1 << 16
+    zeros = struct.pack(">iii", 0, 0, count) + bytes(count * 2)
+    versions = [{"api_key": key, "min_version": 0, "max_version": 5} for key in range(40)]
+    told: Said = ("response", response(7, 18, 0, api_keys=versions))
+    both = segments([*frames(zeros), told], itertools.repeat(1400))
+    path = one_direction(tmp_path / "f.pcap", both, "response")
+    assert [each.api for each in exchanges(path)] == ["ApiVersions"]
 
 
 def test_who_answered_a_syn_sends_no_requests(tmp_path: Path) -> None:
