@@ -16,6 +16,7 @@ from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.digests import DIGESTS, collected, in_order, overview
 from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.parts import Overview, Result
+from barnabas.pipeline.rows.columns import ddl
 from barnabas.pipeline.tables.analysis_tables import StoredTable, StoreTable, by_driver, by_tasks
 from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import FILE, script
@@ -91,8 +92,6 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     for name, value in settings.items():
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
-    if not count:  # Sail can't unite parts of a table without files
-        exchanges = exchanges.limit(0)
     little = few and sum(map(_bytes, footers)) <= LITTLE
     inputs = in_memory(exchanges, ANALYSES) if little else in_files(exchanges)
     keep: StoreTable = by_driver if few else by_tasks
@@ -105,7 +104,11 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         name = f"{FOLDER}/{analysis.name}"
         order = in_order(name, [footer.name for footer in analysis.columns])
         run = analysis.at_once if few and analysis.at_once else analysis.run
-        return collected(name, keep(run(inputs.to(analysis)), out / name, analysis.columns, order))
+        # Sail can't unite parts of a table without files
+        rows = (
+            run(inputs.to(analysis)) if count else spark.createDataFrame([], ddl(analysis.columns))
+        )
+        return collected(name, keep(rows, out / name, analysis.columns, order))
 
     def of_exchanges() -> dict[str, Result]:
         progress(next(step), steps, "collecting: exchanges")

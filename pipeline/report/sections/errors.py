@@ -17,6 +17,7 @@ from barnabas.pipeline.report.plotting import (
     over_time,
 )
 from barnabas.pipeline.report.wording import client, clock_span, listed
+from barnabas.plural import plural
 
 CLIENTS = 15
 
@@ -45,12 +46,14 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    start, end = (row["first_ts"] for row in errors), (row["last_ts"] for row in errors)
+    own = [row for row in errors if client(row) == clients[0]]
+    start, end = (row["first_ts"] for row in own), (row["last_ts"] for row in own)
     span = clock_span({"start": min(start), "end": max(end)})
-    counts_of_errors = listed(f"{by_error[error]:,} {error}" for error in most(by_error))
+    by_own = counted(own, itemgetter("error"))
+    counts_of_errors = listed(f"{by_own[error]:,} {error}" for error in most(by_own))
     text = (
-        f"{clients[0]} has {by_client[clients[0]]:,} of {by_error.total():,} errors in responses, "
-        f"{span}: {counts_of_errors}"
+        f"{clients[0]}: {counts_of_errors} in responses, {span}; "
+        f"{by_error.total():,} errors of {plural(len(by_client), 'client')} in all"
     )
     remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
     table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
