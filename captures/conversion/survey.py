@@ -50,8 +50,10 @@ class Survey:
 
     def read(self, events: Iterable[Event]) -> Conversations:
         """Read a capture; return the counts of its losses."""
-        conversations = Conversations(strays=True, on_frame=self._add_frame)
+        conversations = Conversations(inferred=True, strays=True, on_frame=self._add_frame)
         for exchange in conversations.exchanges(self._opened(events)):
+            if exchange.inferred and exchange.response_place < 0:
+                continue  # no frame: it was found in the bytes before one
             if self.context is not None:
                 self.context.learn(exchange)
             self._decide(exchange)

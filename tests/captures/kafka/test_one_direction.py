@@ -95,6 +95,12 @@ def test_what_was_captured_before_a_gap_in_responses_is_shown(tmp_path: Path) ->
     }
 
 
+def test_responses_alone_are_converted(tmp_path: Path) -> None:
+    path = one_direction(tmp_path / "f.pcap", of_sample("rebalance.pcap.gz"), "response")
+    whole = converted(path, tmp_path / "again.pcapng")
+    assert [*map(identity, exchanges(whole))] == [*map(identity, exchanges(path))]
+
+
 def test_responses_alone_are_nothing_that_checks_find_fault_with(tmp_path: Path) -> None:
     path = one_direction(tmp_path / "f.pcap", of_sample("rebalance.pcap.gz"), "response")
     assert list(open_capture(path).exchanges()) == []
