@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -40,3 +41,6 @@ def test_each_query_of_the_page_runs_and_most_have_an_answer(
     assert all("throttle" in text or "refused" in text for text in empty)
     (writers,) = (rows for text, rows in answers.items() if "topic_data" in text)
     assert ("orders", "Produce", "writer") in {row[:3] for row in writers}
+    lines = map(json.loads, result.stdout.splitlines())
+    sizes = [line["request_size"] for line in lines if line["api"] == "Produce"]
+    assert sum(row[5] for row in writers if row[1] == "Produce") == sum(sizes)  # of one topic each
