@@ -216,12 +216,12 @@ def _broker(undecided: _Undecided) -> Direction | None:
 def begins_with_responses(data: bytes) -> bool:
     """Return whether a stream begins with responses, one of which can be read as one API only.
 
-    Their correlation ids differ, and are not negative, as other protocols' are.
+    Their correlation ids differ and are not negative; ZooKeeper and others repeat theirs.
 
     >>> begins_with_responses(bytes.fromhex("0000000a 00000001 0000 00000000"))
     False
     """
-    at, found = 0, False
+    at, fits = 0, False
     ids: set[int] = set()
     while len(ids) < RESPONSES and len(data) - at >= 8:
         size = int.from_bytes(data[at : at + 4], signed=True)
@@ -231,11 +231,11 @@ def begins_with_responses(data: bytes) -> bool:
             return False
         if len(frame) < size:
             break
-        if not found and size <= RESPONSE_BYTES:
-            found = of_one_api(frame)
+        if not fits and size <= RESPONSE_BYTES:
+            fits = of_one_api(frame)
         ids.add(correlation_id)
         at += 4 + size
-    return found
+    return fits
 
 
 def _has_request(side: _Side, undecided: _Undecided) -> bool:

@@ -46,10 +46,10 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    own = [row for row in errors if client(row) == clients[0]]
-    start, end = (row["first_ts"] for row in own), (row["last_ts"] for row in own)
+    of_first = [row for row in errors if client(row) == clients[0]]
+    start, end = (row["first_ts"] for row in of_first), (row["last_ts"] for row in of_first)
     span = clock_span({"start": min(start), "end": max(end)})
-    by_own = counted(own, itemgetter("error"))
+    by_own = counted(of_first, itemgetter("error"))
     counts_of_errors = listed(f"{by_own[error]:,} {error}" for error in most(by_own))
     text = (
         f"{clients[0]}: {counts_of_errors} in responses, {span}; "
