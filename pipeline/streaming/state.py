@@ -25,6 +25,7 @@ from barnabas.captures.kafka.context import brokers, groups, members, memory, se
 from barnabas.captures.kafka.framing import (
     flow_framings,
     frame_resync,
+    lone_responses,
     protocol_detection,
     stream_framing,
 )
@@ -51,7 +52,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(following, incremental_reader, event_rows, section, capture_folder),
     *(bytes_needed, events, flow, fragments, half, headers, initial_sequence, mid_stream),
     *(packets, reassembly, decryption, keylog),
-    *(flow_framings, frame_resync, protocol_detection, stream_framing),
+    *(flow_framings, frame_resync, lone_responses, protocol_detection, stream_framing),
     *(conversations, conversation, exchange_builder, fast_pairing, in_flight, exchange, sasl),
     *(context, brokers, groups, members, memory, sessions),
 )

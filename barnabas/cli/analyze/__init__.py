@@ -1,1 +1,1 @@
-"""`barnabas analyze`: tables and a report, on Spark."""
+"""`barnabas analyze`: tables and a report, on Sail or Spark."""

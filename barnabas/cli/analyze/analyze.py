@@ -1,4 +1,4 @@
-"""`barnabas analyze`: captures to tables and a report, on Spark."""
+"""`barnabas analyze`: captures to tables and a report, on Sail or Spark."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ analyze_app = typer.Typer()
 )
 @takes(AnalyzeOptions)
 def analyze_command(options: AnalyzeOptions) -> int:
-    """Create tables, analyses and an HTML report from captures of any size, on Spark.
+    """Create tables, analyses and an HTML report from captures of any size, on Sail or Spark.
 
     Exit code 1: there are errors or warnings, as in `barnabas check`, or a threshold is exceeded.
     """

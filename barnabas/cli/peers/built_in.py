@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, NamedTuple, Protocol
 
+from barnabas.broker_kinds import KINDS
 from barnabas.nearest import choices
-from barnabas.peers import PEERS
 from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
@@ -44,7 +44,7 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[tu
     """
     name, _, version = kind.partition(":")
     if name not in _CLUSTERS or (name == "embedded" and version):
-        names = [*(peer.name for peer in PEERS), *references("brokers")]
+        names = (*KINDS, *references("brokers"))
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     with ExitStack() as stack:
         cluster, note, errors = _CLUSTERS[name](version, brokers, port)

@@ -23,11 +23,12 @@ MOST: Final = 8
 LONGEST: Final = 1 << 20
 """Bytes before the first known response that are searched."""
 
-_FAR: Final = 10_000
-"""By how much a correlation id may be below the first known one: clients increment by one."""
-
+SEARCHED_BYTES: Final = 8 << 10
+"""Bytes of the longest response of a connection without requests that is decoded as every API."""
 
 _ERRORS: Final = frozenset((0, *(error.code for error in ERROR_CODES)))
+_FAR: Final = 10_000
+"""By how much a correlation id may be below the first known one: clients increment by one."""
 
 
 class Layout(NamedTuple):
@@ -96,15 +97,23 @@ def fitting(frame: bytes, candidates: Iterable[tuple[int, int]] | None = None) -
         frame: The response without its size.
         candidates: Keys and versions; None: all of them, which takes milliseconds.
     """
-    fits = list(_fits(frame, _everything() if candidates is None else candidates))
-    if not fits or any(fit[0].key != fits[0][0].key or fit[1] != fits[0][1] for fit in fits):
-        return None
-    return fits[-1][0]
+    newest: Layout | None = None
+    read: dict[str, Any] = {}
+    for layout, values in _fits(frame, _everything() if candidates is None else candidates):
+        if newest is not None and (layout.key != newest.key or values != read):
+            return None
+        newest, read = layout, values
+    return newest
 
 
 def of_one_api(frame: bytes) -> bool:
     """Return whether a response, without its size, can be read as one API only, in any version."""
-    return len({layout.key for layout, _ in _fits(frame, _everything())}) == 1
+    key: int | None = None
+    for layout, _ in _fits(frame, _everything()):
+        if key not in (None, layout.key):
+            return False
+        key = layout.key
+    return key is not None
 
 
 def _fits(

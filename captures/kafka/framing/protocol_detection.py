@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.inference import of_one_api
+from barnabas.captures.kafka.framing.inference import SEARCHED_BYTES, of_one_api
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -30,8 +30,8 @@ HELD_IN_ALL: Final = 256 << 20
 
 OtherProtocol = Literal["TLS", "HTTP", "unknown"]
 
-RESPONSES, RESPONSE_BYTES = 10, 8 << 10
-"""The most responses that are decoded to decide a conversation, and the longest of them."""
+RESPONSES: Final = 10
+"""The most responses that are looked at to decide a conversation."""
 
 _START: Final = 14
 """Bytes that identify the beginning of a stream: a size, and a header up to the client id's length."""
@@ -112,8 +112,8 @@ class ProtocolDetection:
             return
         side = undecided.sides[event.direction]
         if isinstance(event, Lost):
-            if _broker(undecided) == event.direction:
-                yield from self._end_of(number)
+            if side.first_bytes and _broker(undecided) == event.direction:
+                yield from self._pass_responses(number, event.direction)
                 yield self._renamed(event)
                 return
             undecided.held.append(event)
@@ -148,7 +148,11 @@ class ProtocolDetection:
         if broker is None:
             self._leave_out(number)
         else:
-            yield from self._pass(number, swapped=broker == "request", responses_only=True)
+            yield from self._pass_responses(number, broker)
+
+    def _pass_responses(self, number: int, broker: Direction) -> Iterator[Event]:
+        """Pass a conversation of which only the responses were captured, in this direction."""
+        return self._pass(number, swapped=broker == "request", responses_only=True)
 
     def _pass(self, number: int, *, swapped: bool, responses_only: bool = False) -> Iterator[Event]:
         undecided = self._undecided.pop(number)
@@ -231,7 +235,7 @@ def begins_with_responses(data: bytes) -> bool:
             return False
         if len(frame) < size:
             break
-        if not fits and size <= RESPONSE_BYTES:
+        if not fits and size <= SEARCHED_BYTES:
             fits = of_one_api(frame)
         ids.add(correlation_id)
         at += 4 + size

@@ -15,7 +15,8 @@ from typing import Any, Final
 from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
-from barnabas.captures.kafka.framing.inference import LONGEST, Layout, fitting, inferred
+from barnabas.captures.kafka.framing.inference import LONGEST, Layout, inferred
+from barnabas.captures.kafka.framing.lone_responses import LoneResponses
 from barnabas.captures.kafka.framing.stream_framing import (
     UNKNOWN,
     CapturedFrame,
@@ -45,12 +46,6 @@ from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
 WAITING: Final = 256 << 20
 """Bytes of the requests in flight on a connection."""
-
-SEARCHED, SEARCHED_BYTES = 20, 8 << 10
-"""The most responses of a connection without requests that are decoded as every API, and the longest of them.
-"""
-DISTINCT: Final = 32
-"""Responses from this length on are decoded as those found before: shorter ones may be of other APIs."""
 
 
 class Conversation:
@@ -101,10 +96,7 @@ class Conversation:
         """Whether a captured request was answered: then later responses answer captured requests, too."""
         self.responses_lost = False
         """Whether response bytes are missing, and none were captured after them."""
-        self._infers = infers
-        self._layouts: dict[tuple[int, int], None] = {}
-        """Keys and versions of responses that were inferred since only responses were captured."""
-        self._searched = 0
+        self._lone = LoneResponses() if infers else None
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._changed: dict[int, Pending] = {}
@@ -203,17 +195,11 @@ class Conversation:
 
     def _inferred_alone(self, frame: CapturedFrame) -> Exchange | None:
         """Build the exchange of a response where no request was captured; None: its layout is unknown."""
-        if not self._infers or self.framings["arrived", "request"].frame_count:
+        if self._lone is None or self.framings["arrived", "request"].frame_count:
             return None
-        layout, size = None, len(frame.data)
-        if size >= DISTINCT:
-            layout = fitting(frame.data, self._layouts)
-        if layout is None and self._searched < SEARCHED and size <= SEARCHED_BYTES:
-            self._searched += 1
-            layout = fitting(frame.data)
+        layout = self._lone.layout(frame.data)
         if layout is None:
             return None
-        self._layouts[layout.key, layout.version] = None
         correlation_id = int.from_bytes(frame.data[:4], signed=True)
         return replace(
             self._without_request(correlation_id, layout, frame.ts),

@@ -13,6 +13,7 @@ import pytest
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing import frame_resync, inference
 from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, UNANSWERED
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.headers import SYN, TcpSegment
@@ -129,7 +130,9 @@ def test_other_protocols_with_frames_are_left_out(tmp_path: Path, payloads: list
     assert capture.reader.left_out.total() == 1
 
 
-def test_large_frames_are_not_decoded_as_every_api(tmp_path: Path) -> None:
+def test_large_frames_are_not_decoded_as_every_api(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A large array of zeros would take seconds; the connection is decided by what comes after it."""
     count = 1 << 16
     zeros = struct.pack(">iii", 0, 0, count) + bytes(count * 2)
@@ -137,7 +140,15 @@ def test_large_frames_are_not_decoded_as_every_api(tmp_path: Path) -> None:
     told: Said = ("response", response(7, 18, 0, api_keys=versions))
     both = segments([*frames(zeros), told], itertools.repeat(1400))
     path = one_direction(tmp_path / "f.pcap", both, "response")
+    decoded: list[bytes] = []
+
+    def inspected(key: int, version: int, direction: Direction, body: bytes) -> Any:
+        decoded.append(body)
+        return frame_resync.inspected(key, version, direction, body)
+
+    monkeypatch.setattr(inference, "inspected", inspected)
     assert [each.api for each in exchanges(path)] == ["ApiVersions"]
+    assert max(map(len, decoded)) < count
 
 
 def test_who_answered_a_syn_sends_no_requests(tmp_path: Path) -> None:
