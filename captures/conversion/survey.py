@@ -53,7 +53,9 @@ class Survey:
         conversations = Conversations(inferred=True, strays=True, on_frame=self._add_frame)
         for exchange in conversations.exchanges(self._opened(events)):
             if exchange.inferred and exchange.response_place < 0:
-                continue  # no frame: it was found in the bytes before one
+                # found in bytes before a frame: these are not converted, or only as they are
+                conversations.skipped += 4 + exchange.response_size
+                continue
             if self.context is not None:
                 self.context.learn(exchange)
             self._decide(exchange)
