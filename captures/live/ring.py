@@ -23,7 +23,8 @@ TURNS: Final = 64
 
 _HEAD: Final = 1024
 _WRITTEN, _READ, _CLOSED, _WAITING, _DONE, _SEGMENT, _SKIPPING, _LOSSY = range(8)
-_PACKETS, _PAYLOAD, _LOST_PACKETS, _LOST_PAYLOAD, _IDLE, _BEGUN, _SIZE, _TURNS = range(8, 16)
+_PACKETS, _PAYLOAD, _LOST_PACKETS, _LOST_PAYLOAD, _IDLE, _BEGUN, _SIZE, _LINES = range(8, 16)
+_PRINTED_LINES, _TURNS = range(16, 18)
 
 
 class Ring:
@@ -94,6 +95,19 @@ class Ring:
     @done.setter
     def done(self, count: int) -> None:
         self._counts[_DONE] = count
+
+    @property
+    def missing_lines(self) -> int:
+        """Return the number of lines that the reader has not printed, or never will."""
+        return self._counts[_LINES] - self._counts[_PRINTED_LINES]
+
+    def count_line(self) -> None:
+        """Count a line, written or lost. For writers, with the lock."""
+        self._counts[_LINES] += 1
+
+    def count_printed_line(self) -> None:
+        """Count a printed line. For the reader."""
+        self._counts[_PRINTED_LINES] += 1
 
     @property
     def segment(self) -> int:

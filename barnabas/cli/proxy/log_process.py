@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import not_printed
-from barnabas.cli.proxy.log_reader import read
+from barnabas.cli.proxy.log_reader import come_forward, read
 from barnabas.cli.proxy.log_stream import LogStream
 from barnabas.cli.proxy.options import Log
 from barnabas.forking import fork
@@ -88,8 +88,9 @@ class LogProcess:
             self._fork()
         self._closing = True
         self._ring.close()
+        come_forward(self._pid)
         progress: tuple[int, int] | None = None
-        # the reader has a low priority: other processes may leave it little CPU time
+        # as another user than root, the reader keeps its low priority: it may get little CPU time
         for _ in range(ROUNDS):
             if self._gone or progress == (progress := (self._ring.waiting, self._ring.done)):
                 break
@@ -118,7 +119,9 @@ class LogProcess:
             slow: self._slow(passed),
             str(self.told.get("broken")): int(self.told.get("unwritten", 0)),
         }
-        return [*self.told.get("remarks", ()), *self._unsent(), *not_printed(counts)]
+        lines = self._ring.missing_lines
+        unprinted = [f"{plural(lines, 'line')} not printed: {slow}"] * (lines > 0)
+        return [*self.told.get("remarks", ()), *self._unsent(), *unprinted, *not_printed(counts)]
 
     def _unsent(self) -> list[str]:
         """Return notes on the dropped spans of readers that exited without reporting them."""

@@ -127,13 +127,15 @@ class LogReader:
         if (now := time.monotonic()) >= self._say_next:
             self._say_next = now + SAY_AGAIN
             self._say(
-                "log: slower than the traffic, exchanges are skipped and counted (--log-wait waits)"
+                "log: slower than the traffic, exchanges and lines are skipped and counted "
+                "(--log-wait waits)"
             )
 
     def _note(self, note: Note) -> None:
         match note:
             case {"barnabas": "say", "text": str(text)}:
                 self._say(text)
+                self._ring.count_printed_line()
             case {"barnabas": "topics", "names": names}:
                 self._output.context.topics.update(names_by_id(names))
             case {"barnabas": "flushed", "number": int(number)}:
@@ -155,6 +157,14 @@ def stand_back() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # a container may forbid it
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def come_forward(pid: int) -> None:
+    """Undo `stand_back` and the nice value of a reader, where the user may."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "linux":
+            os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
+        os.setpriority(os.PRIO_PROCESS, pid, 0)
 
 
 def read(

@@ -11,7 +11,6 @@ from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.writing.flow_writer import Comment
 from barnabas.captures.writing.writer import head
-from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 
 CAUGHT_UP: Final = 0.005
@@ -34,7 +33,6 @@ class LogStream:
         self.waits = waits
         self.sink = RingSink(ring, lambda: head(meta), self._low if waits else lambda: None)
         self.writer = RingWriter(self.sink)
-        self._unsaid = 0
         self._waiting = False
         self._wait: Callable[[bool], None] = lambda _: None
 
@@ -43,18 +41,10 @@ class LogStream:
         self._wait = wait
 
     def line(self, text: str) -> None:
-        """Print a note for the user soon.
-
-        If the ring is full, the number of missing notes is printed later.
-        """
-        if self._unsaid and self._say(
-            f"{plural(self._unsaid, 'line')} not printed: the log's process fell behind"
-        ):
-            self._unsaid = 0
-        self._unsaid += not self._say(text)
-
-    def _say(self, text: str) -> bool:
-        return self.writer.note(clock(), {"barnabas": "say", "text": text})
+        """Print a note for the user soon, or count it as missing if the ring is full."""
+        with self.ring.lock:
+            self.ring.count_line()
+        self.writer.note(clock(), {"barnabas": "say", "text": text})
 
     def _low(self) -> None:
         """Pause the traffic when the ring is nearly full; each connection stops after its current chunk."""

@@ -125,7 +125,7 @@ def test_a_reader_that_stands_still_costs_no_traffic(bootstrap: str) -> None:
         ask(client, range(1400, 1411))
         printed, passed, lost, errors = ended(process)
     printed = before + printed
-    assert "log: slower than the traffic, exchanges are skipped and counted" in errors
+    assert "log: slower than the traffic, exchanges and lines are skipped and counted" in errors
     assert passed == 1410
     assert printed == sorted(printed)
     assert 0 < lost == passed - len(printed)
@@ -145,6 +145,7 @@ def test_a_reader_that_does_not_end_is_left_behind(bootstrap: str) -> None:
         "exchanges not printed: the log's process fell behind the traffic "
         "(--log-wait makes the traffic wait for it)\n" in errors
     )
+    assert "1 line not printed: the log's process fell behind" in errors, "the line on its stop"
     assert "Exception" not in errors
 
 
