@@ -54,7 +54,7 @@ class Survey:
         for exchange in conversations.exchanges(self._opened(events)):
             if exchange.inferred and exchange.response_place < 0:
                 # found in bytes before a frame: these are not converted, or only as they are
-                conversations.skipped += 4 + exchange.response_size
+                conversations.skipped += 4 + (exchange.response_size or 0)
                 continue
             if self.context is not None:
                 self.context.learn(exchange)
