@@ -4,7 +4,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs pictures demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour clients-table fuzz-self wheel wheel-trials clean
+.PHONY: help docs pictures demo test test-designs test-deep test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour clients-table fuzz-self wheel wheel-trials image-trial clean
 
 help:
 	@echo "make demo          start an embedded cluster, real clients and the proxy between them"
@@ -27,6 +27,7 @@ help:
 	@echo "make compat-sarama  run Sarama's functional tests (Go, 4.3.1) through toxiproxy, then through barnabas"
 	@echo "make kafka-release VERSION=4.4.0  report what a release changes; write tests/golden anew"
 	@echo "make wheel         build wheel and sdist into dist/, and check them: seconds"
+	@echo "make image-trial   run the steps of Containerfile in a Debian of debootstrap, as root: minutes"
 	@echo "make wheel-trials  install both, and each extra, into fresh environments, and try them: minutes"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
@@ -143,6 +144,10 @@ wheel: $(VENV)/.stamp-wheel
 # another Python: python3.14 tests/package/trials.py --all dist/*.whl
 wheel-trials: wheel
 	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz
+
+image-trial: $(VENV)/.stamp-test
+	@[ -d build/trixie/usr ] || debootstrap --variant=minbase --include=ca-certificates trixie build/trixie >/dev/null
+	@$(BIN)/python -m tests.package.image_trial build/trixie
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

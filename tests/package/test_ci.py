@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 import typer.main
 import yaml
 
@@ -27,8 +31,11 @@ def blocks(kind: str) -> list[str]:
 
 def scripts() -> Iterator[str]:
     for text in blocks("yaml"):
-        for job in yaml.safe_load(text)["jobs"].values():
+        found = yaml.safe_load(text)
+        for job in found.get("jobs", {}).values():
             yield from (step["run"] for step in job["steps"] if "run" in step)
+        if "client" in found:
+            yield from found["client"]["script"]
     yield from re.findall("^docker run .+$", CONTAINERS, re.M)
     yield from re.findall(r"`(barnabas .+?)`", TEXT)
     yield from ("barnabas " + one for one in re.findall(r'"(proxy -b .+?)"', TEXT))
@@ -43,7 +50,7 @@ def commands() -> Iterator[list[str]]:
                 found = words[place + 1 :]
                 if words[:2] == ["docker", "build"]:
                     continue
-                ends = [i for i, word in enumerate(found) if word in (">", "2>", "&", "|")]
+                ends = [i for i, word in enumerate(found) if word in (">", "2>", "&", "|", "||")]
                 yield found[: min(ends, default=len(found))]
 
 
@@ -51,19 +58,26 @@ FOUND = list(commands())
 
 
 def test_every_command_has_its_options() -> None:
-    assert len(blocks("yaml")) == 3
+    assert len(blocks("yaml")) == 4
     assert len(FOUND) >= 5
     assert {"proxy", "check", "conform", "scenario"} <= {words[0] for words in FOUND}
     assert [words for words in FOUND if unknown(typer.main.get_command(app), words)] == []
 
 
-def test_workflows_have_steps_that_do_something() -> None:
-    for text in blocks("yaml"):
-        found = yaml.safe_load(text)
-        assert found[True] == ["push"]  # on, as YAML 1.1 reads it
-        for job in found["jobs"].values():
-            assert job["runs-on"]
-            assert all(("run" in step) != ("uses" in step) for step in job["steps"])
+SCHEMAS = {"workflows": "github-workflows", "gitlab": "gitlab-ci", "compose": "compose-spec"}
+"""In a file's name -> the schema that check-jsonschema has of it."""
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_ci_systems_and_compose_read_fits_their_schemas(kind: str, tmp_path: Path) -> None:
+    files = re.findall(rf"^```yaml\n(# \S*{kind}.*?)^```$", TEXT + CONTAINERS, re.M | re.S)
+    assert files
+    for number, text in enumerate(files):
+        (tmp_path / f"{number}.yaml").write_text(text)
+    schema = f"vendor.{SCHEMAS[kind]}"
+    checker = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema)
+    done = subprocess.run((*checker, *tmp_path.iterdir()), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_extras_that_it_installs_exist() -> None:

@@ -7,27 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+from tests.package.containerfile import instructions
 from tests.places import ROOT
-
-
-class Instruction(NamedTuple):
-    """A line of Containerfile."""
-
-    name: str
-    rest: str
-
-
-def instructions(text: str) -> Iterator[Instruction]:
-    """Its lines without comments, continued ones as one."""
-    for line in text.replace("\\\n", " ").splitlines():
-        if line.strip() and not line.startswith("#"):
-            name, _, rest = line.partition(" ")
-            yield Instruction(name.upper(), rest.strip())
-
 
 FOUND = list(instructions((ROOT / "Containerfile").read_text()))
 LAST = FOUND[max(i for i, one in enumerate(FOUND) if one.name == "FROM") :]
@@ -54,7 +37,13 @@ def test_two_stages_the_last_without_what_builds() -> None:
     ]
     assert not [one for one in LAST if one.name == "RUN" and "pip" in one.rest]
     assert the("USER") not in ("", "0", "root")
-    assert "CMD grep" in the("HEALTHCHECK")
+    assert 'CMD ["grep",' in the("HEALTHCHECK")
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    hadolint = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run((hadolint, ROOT / "Containerfile"), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_what_it_copies_builds_the_wheel() -> None:
