@@ -14,7 +14,8 @@ from collections.abc import Callable, Collection
 def fork(main: Callable[[], None], keep: Collection[int], name: str) -> int:
     """Run `main` in a new process, which ends when `main` returns; return its process id.
 
-    The new process ignores the terminal's signals: the process that forked it handles them and ends it.
+    The new process ignores the signals by which a terminal or a service manager stops all processes of a
+    program: the process that forked it handles them and ends it.
 
     Args:
         main: The function to run.
@@ -28,9 +29,8 @@ def fork(main: Callable[[], None], keep: Collection[int], name: str) -> int:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         names = os.listdir("/dev/fd")  # noqa: PTH208 - as numbers
         for descriptor in {*map(int, names)} - {0, 1, 2, *keep}:
             with contextlib.suppress(OSError):  # the descriptor of the listing is closed already

@@ -29,7 +29,8 @@ def test_it_has_a_loop_of_its_own_and_only_what_it_was_given() -> None:
         run(main())
         with pytest.raises(OSError, match="Bad file"):
             os.fstat(other)
-        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        ends = (signal.SIGINT, signal.SIGTERM)
+        ignored = all(signal.getsignal(number) is signal.SIG_IGN for number in ends)
         os.write(told, b"ignored" if ignored else b"heard")
 
     async def main() -> int:

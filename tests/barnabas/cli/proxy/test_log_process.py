@@ -149,6 +149,18 @@ def test_a_reader_that_does_not_end_is_left_behind(bootstrap: str) -> None:
     assert "Exception" not in errors
 
 
+def test_a_signal_to_all_processes_costs_no_line(bootstrap: str) -> None:
+    """As `timeout`, `docker stop` with an init, and systemd send it."""
+    with started(*proxy(bootstrap)) as (process, ready):
+        with connect(ready["listen"]) as client:
+            ask(client, range(1, 11))
+        os.kill(reader_of(process), signal.SIGTERM)
+        printed, passed, lost, errors = ended(process)
+    assert (printed, passed, lost) == ([*range(1, 11)], 10, 0)
+    assert "stopping: " in errors
+    assert "not printed" not in errors
+
+
 def test_traffic_waits_for_the_log_if_asked_to(bootstrap: str) -> None:
     with started(*proxy(bootstrap, "--log-wait")) as (process, ready):
         with connect(ready["listen"]) as client:
