@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.kafka.exchange import STRAY
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, only_direction
 from barnabas.pipeline.analyses import buckets, findings
 from barnabas.pipeline.analyses.expressions import (
     CLIENT,
@@ -229,7 +230,9 @@ SELECT min(ts) AS begins, max(ts) AS ends, count(*) AS exchanges,
   count(DISTINCT struct(capture, connection)) AS connections, count(DISTINCT {CLIENT}) AS clients,
   -- without node ids, count the brokers' addresses; with them, addresses would include the bootstrap's
   coalesce(nullif(count(DISTINCT broker), 0), count(DISTINCT server_address)) AS brokers,
-  count(DISTINCT `group`) AS groups, count_if(undecodable <> '') AS undecodable
+  count(DISTINCT `group`) AS groups, count_if(undecodable <> '') AS undecodable,
+  count_if(note <> '{INFERRED}') AS requests, count(response_size) AS responses,
+  count_if(contains(note, '{NOT_CAPTURED}')) AS not_captured
 FROM {{exchanges}}"""
 
 MOST: Final = 30_000
@@ -243,8 +246,10 @@ def overview(files: Mapping[str, int], exchanges: DataFrame) -> Overview:
     assert row is not None  # noqa: S101 - a sum of nothing is a row too
     topics = with_requests.select(F.explode("topics").alias("topic")).distinct().count()
     errors = without_negotiation(with_requests).where("error <> ''").count()
+    values = row.asDict()
+    only = only_direction(*map(values.pop, ("requests", "responses", "not_captured")))
     of_all = sum(files.values())
-    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, **row.asDict())
+    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, only=only, **values)
 
 
 def collected(name: str, stored: StoredTable) -> dict[str, Result]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.pipeline.report.wording import listed
+from barnabas.specs.frames import Direction
 
 Row = Mapping[str, Any]
 """A row of an analysis, by column name; times are datetimes in UTC."""
@@ -188,6 +189,8 @@ class Overview(NamedTuple):
     """Exchanges with a body that could not be decoded."""
     files: int = 1
     """Of all captures."""
+    only: Direction | None = None
+    """The only captured direction; None: both."""
 
     @property
     def title(self) -> str:

@@ -9,9 +9,13 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.specs.frames import DIRECTIONS, Direction
 from tests.pipeline.report.made import HOSTILE, OVERVIEW, at, results
 
 PLOTLY = "window.Plotly = {};"
@@ -113,6 +117,14 @@ def test_what_was_looked_for_and_not_found_is_said() -> None:
     assert "no exchanges" in text
     assert "The captures were read completely." in text
     assert text.count("<li><b>") == len(SECTIONS)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_direction_is_not_all_that_was_checked(direction: Direction) -> None:
+    text = page(NOTHING._replace(only=direction), {}, PLOTLY)
+    assert f"<p>{ONE_DIRECTION[direction].capitalize()}</p>" in text
+    assert "Checked, nothing found" not in text
+    assert "no errors" not in text
 
 
 def test_rows_beyond_the_page_are_counted() -> None:

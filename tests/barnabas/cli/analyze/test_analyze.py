@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
@@ -27,6 +28,7 @@ from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import sail, session
 from barnabas.pipeline.tables.limits import Limit
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import BLOBS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from tests.places import ROOT, SAMPLES
@@ -54,10 +56,15 @@ def trouble(wanted: AnalyzeOptions) -> Trouble:
     return raised.value
 
 
-def told(tmp_path: Path, wanted: AnalyzeOptions, results: dict[str, Result] | None = None) -> int:
+def told(
+    tmp_path: Path,
+    wanted: AnalyzeOptions,
+    results: dict[str, Result] | None = None,
+    only: Direction | None = None,
+) -> int:
     """Print results; return the exit code."""
     nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
-    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
+    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0, only=only)
     quality = [{"capture": "a", "gaps": 3}]
     outcome = Outcome(seen, nothing | (results or {}), tmp_path / "report.html", quality)
     return printed(outcome, wanted, Output())
@@ -67,6 +74,14 @@ def test_a_file_that_was_left_out_is_a_finding(tmp_path: Path) -> None:
     row = {"kind": SKIPPED, "file": "b", "capture": "a", "reason": "not a capture", "count": 1}
     options = asked(CAPTURE, tmp_path)
     assert told(tmp_path, options, {"unread": Result([row], 1)}) == FINDINGS
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_direction_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], direction: Direction
+) -> None:
+    assert told(tmp_path, asked(CAPTURE, tmp_path), only=direction) == FINE
+    assert capsys.readouterr().out.splitlines()[1] == ONE_DIRECTION[direction]
 
 
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
