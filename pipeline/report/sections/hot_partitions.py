@@ -26,11 +26,16 @@ HOT, AMONG = 0.5, 3
 
 
 def draw(partitions: Sequence[Row]) -> Content:
-    """Draw the busiest partitions by each measure."""
+    """Draw the busiest partitions by each measure that has data."""
+    measures = {
+        measure: column
+        for measure, column in MEASURES.items()
+        if any(row[column] for row in partitions)
+    }
     # each choice has its own order
     busiest = {
         measure: sorted(partitions, key=lambda row: -(row[column] or 0))[:MOST][::-1]
-        for measure, column in MEASURES.items()
+        for measure, column in measures.items()
     }
     traces = [
         bars(
@@ -43,13 +48,13 @@ def draw(partitions: Sequence[Row]) -> Content:
             customdata=[_amount(row, column) for row in busiest[measure]],
             hovertemplate="%{y}: %{customdata}<extra></extra>",
         )
-        for measure, column in MEASURES.items()
+        for measure, column in measures.items()
     ]
     names = map(partition, partitions[:MOST])
     layout, height = by_name(names, {"tickformat": "~s"})
     layout["yaxis"] |= {"categoryorder": "trace", "categoryarray": []}
     rows = [*busiest.values()]
-    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), rows)
+    plot = Plot("Busiest partitions", traces, layout, height, tuple(measures), rows)
     table = table_of(
         partitions,
         "topic, partition, produced_records: records produced, produced_bytes: bytes produced, "

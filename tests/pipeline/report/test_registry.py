@@ -225,3 +225,20 @@ def test_what_was_not_leaves_a_hole_and_what_took_no_time_is_drawn_all_the_same(
     (plot,) = drawn("latency", latency=Result(rows, 3)).plots
     assert plot.traces[0]["y"] == [0.01, 3.0, None, 4.0]
     assert plot.traces[0]["customdata"][0] == "0.00 ms, of 40"
+
+
+def test_partitions_are_drawn_by_the_measures_with_data_only() -> None:
+    rows = [
+        {**row, "fetched_bytes": 0, "fetched_records": None}
+        for row in results()["hot_partitions"].rows
+    ]
+    (plot,) = drawn("hot_partitions", hot_partitions=Result(rows, len(rows))).plots
+    assert plot.choices == ("bytes produced", "records produced")
+
+
+def test_a_reader_whose_responses_were_not_captured_has_no_share() -> None:
+    (first, *_) = results()["topics"].rows
+    writers = [{**first, "client_id": name} for name in "ab"]
+    reader = {**first, "access": "read", "client_id": "c", "bytes": None, "share": None}
+    (statement,) = drawn("topics", topics=Result([*writers, reader], 3)).statements
+    assert statement.text.endswith("; read by c")
