@@ -170,11 +170,17 @@ SELECT `group`, topic, partition, max_by(lag, bucket) AS lag, min(lag) AS least,
   min(bucket) AS start, max(bucket) AS end
 FROM {of} GROUP BY capture, `group`, topic, partition"""
 
+FRAMES: Final = "^([0-9]+) frames? of"
+"""SQL: the number of frames in the reason of a connection, which is summed over all connections."""
+
 _UNREAD: Final = f"""\
 WITH told AS (
-  SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', reason) AS why FROM {{of}}
+  SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', regexp_replace(reason, '{FRAMES}', 'frames of'))
+      AS why,
+    coalesce(try_cast(regexp_extract(reason, '{FRAMES}', 1) AS bigint), 1) AS times
+  FROM {{of}}
 )
-SELECT kind, capture, file, why AS reason, count(*) AS count, sum(bytes) AS bytes
+SELECT kind, capture, file, why AS reason, sum(times) AS count, sum(bytes) AS bytes
 FROM told GROUP BY kind, capture, file, why"""
 
 _DIGESTS: Final = (

@@ -66,7 +66,8 @@ def section_html(drawn: DrawnSection, results: Results) -> Iterator[str]:
         yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
         yield f'<div id="{name}"></div></figure>'
     for table in content.tables:
-        yield from _table(table)
+        if table.rows:
+            yield from _table(table)
     for remark in (*cut(results, section), *content.remarks):
         yield f'<p class="remark">{text_html(remark)}</p>'
     yield from _sql(section, results)

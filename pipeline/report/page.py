@@ -103,7 +103,13 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
     yield f"<h1>{text_html(overview.title)}</h1>"
     yield f'<p class="when">{text_html(_time_span(overview))}</p>'
     yield '<dl class="figures">'
-    for name, value, bad in _figures(overview):
+    standing_out = {
+        drawn.section.name
+        for drawn in drawn_sections
+        for sentence in drawn.content.statements
+        if sentence.severity != "fine"
+    }
+    for name, value, bad in _figures(overview, faulty="errors" in standing_out):
         mark = ' class="bad"' if bad else ""
         yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
     yield "</dl>\n</header>"
@@ -180,11 +186,11 @@ def _day(moment: datetime) -> str:
     return f"{moment:%A, %d %B %Y, %H:%M:%S}"
 
 
-def _figures(overview: Overview) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, value, and whether it is a bad one."""
+def _figures(overview: Overview, *, faulty: bool) -> Iterator[tuple[str, str, bool]]:
+    """Yield name, value, and whether it is a bad one. faulty: Whether errors stand out."""
     for name in ("exchanges", "connections", "clients", "brokers", "topics", "groups"):
         yield name, f"{getattr(overview, name):,}", False
-    yield "with errors", f"{overview.errors:,}", bool(overview.errors)
+    yield "with errors", f"{overview.errors:,}", faulty
     yield "undecodable", f"{overview.undecodable:,}", bool(overview.undecodable)
 
 

@@ -62,7 +62,7 @@ def draw(partitions: Sequence[Row]) -> Content:
         "fetched_bytes: bytes fetched, fetched_requests: Fetch requests",
         {"produced_bytes": size, "fetched_bytes": size},
     )
-    remarks = rest(len(partitions) - MOST, "quieter partitions are in the table only")
+    remarks = rest(len(partitions) - MOST, "quieter partition")
     return Content([*_statements(partitions)], [plot], [table], remarks)
 
 

@@ -77,10 +77,15 @@ def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front
             "kind": "gap",
             "reason": "the beginning of the connection was not captured",
         },
+        *(
+            {"capture": "c", "kind": "undecoded", "reason": f"{frames} of unknown APIs"}
+            for frames in ("1 frame", "12 frames")
+        ),
     )
     reported = collect(result, BY_NAME["unread"]).rows
     assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in reported] == [
         ("a", "missing", 1, None),
+        ("c", "undecoded", 13, None),
         ("a", "gap", 3, 873),
         *(("b", "gap", 1, size) for size in (7, None)),
     ]

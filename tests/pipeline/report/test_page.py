@@ -127,6 +127,19 @@ def test_one_direction_is_not_all_that_was_checked(direction: Direction) -> None
     assert "no errors" not in text
 
 
+def test_usual_errors_and_tables_without_rows_are_not_shown_as_faults() -> None:
+    text = page(OVERVIEW, results(), PLOTLY)
+    assert '<div class="bad"><dt>with errors</dt>' in text
+    (row, *_) = results()["errors"].rows
+    usual = Result([{**row, "error": "REBALANCE_IN_PROGRESS"}], 1)
+    phases = [{**row, "generation": None} for row in results()["rebalances"].rows]
+    rebalances = Result(phases, len(phases))
+    text = page(OVERVIEW, {"errors": usual, "rebalances": rebalances}, PLOTLY)
+    assert "<div><dt>with errors</dt>" in text
+    assert "Members: <span" in text
+    assert "Generations: <span" not in text
+
+
 def test_rows_beyond_the_page_are_counted() -> None:
     row = results()["findings"].rows[0]
     text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
