@@ -140,6 +140,15 @@ def test_usual_errors_and_tables_without_rows_are_not_shown_as_faults() -> None:
     assert "Generations: <span" not in text
 
 
+def test_columns_without_a_value_are_not_shown() -> None:
+    rows = [{**row, "topic": None} for row in results()["findings"].rows]
+    tables = [
+        page(OVERVIEW, {"findings": each}, PLOTLY)
+        for each in (results()["findings"], Result(rows, len(rows)))
+    ]
+    assert [">topic</button>" in table for table in tables] == [True, False]
+
+
 def test_rows_beyond_the_page_are_counted() -> None:
     row = results()["findings"].rows[0]
     text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
