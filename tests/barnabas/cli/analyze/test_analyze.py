@@ -16,11 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.kafka.notes import ONE_DIRECTION
-from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
+from barnabas.cli.analyze.analyze import analyze, check_captures, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
+from barnabas.cli.captures.files import capture_files
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.reading.paths import SKIPPED
@@ -281,3 +282,15 @@ def test_what_of_a_folder_is_no_capture_is_named(
     (captures / "broken.pcap").write_bytes(b"broken")
     trouble(asked(captures, captures / "broken.pcap"))
     assert f"left out, not a capture: {captures / 'broken.pcap'}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_skip_bad_means_files_of_folders_too(tmp_path: Path, *, folder: bool) -> None:
+    good, bad = tmp_path / "good.pcap.gz", tmp_path / "bad.pcap"
+    shutil.copy(CAPTURE, good)
+    bad.write_bytes(b"broken")
+    given = [tmp_path] if folder else [good, bad]
+    options = AnalyzeOptions(captures=[*map(str, given)], out="out", skip_bad=True)
+    files, skipped = check_captures(options, capture_files(options.paths))
+    assert files == [good]
+    assert skipped[bad].startswith("not a capture: byte 0: neither pcap nor pcapng")
