@@ -27,7 +27,7 @@ from barnabas.pipeline.report.elements import (
 from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
 from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.wording import duration, ms_between, utc
+from barnabas.pipeline.report.wording import NOTHING, duration, ms_between, utc
 
 SAID: Final = 12
 """The most statements at the top."""
@@ -190,7 +190,8 @@ def _figures(overview: Overview, *, faulty: bool) -> Iterator[tuple[str, str, bo
     """Yield name, value, and whether it is a bad one. faulty: Whether errors stand out."""
     for name in ("exchanges", "connections", "clients", "brokers", "topics", "groups"):
         yield name, f"{getattr(overview, name):,}", False
-    yield "with errors", f"{overview.errors:,}", faulty
+    errors = NOTHING if overview.only == "request" else f"{overview.errors:,}"
+    yield "with errors", errors, faulty
     yield "undecodable", f"{overview.undecodable:,}", bool(overview.undecodable)
 
 

@@ -40,9 +40,10 @@ def lines(
         next_batch: The number of the batch after the analyzed ones.
     """
     overview = outcome.overview
+    errors = "" if overview.only == "request" else f", {overview.errors} with an error"
     yield Text(
         f"{plural(overview.exchanges, 'exchange')} on {plural(overview.connections, 'connection')} of "
-        f"{plural(overview.clients, 'client')}, {overview.errors} with an error"
+        f"{plural(overview.clients, 'client')}{errors}"
     )
     yield from map(finding_line, findings[:MOST])
     if overview.only is not None:

@@ -32,7 +32,10 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
     (row, *others), total, sql = results()["findings"]
     text = f"the brokers reject {'a_long_word_' * 3}"
     findings = Result([{**row, "text": text, "advice": text}, *others], total, sql)
-    file.write_text(made(OVERVIEW, {**results(), "findings": findings}, plotly()), "utf-8")
+    phases = results()["rebalances"].rows
+    member = [row for row in phases if row["member"] == phases[0]["member"]]
+    changed = {"findings": findings, "rebalances": Result(member, len(member))}
+    file.write_text(made(OVERVIEW, {**results(), **changed}, plotly()), "utf-8")
     asked: list[str] = []
     with page_at(file.as_uri()) as page:  # which refuses what is said on the console
         page.on("request", lambda request: asked.append(request.url))
@@ -50,6 +53,9 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
 
         # the columns of findings fit, though their words are long
         assert page.evaluate(CUT) == 0
+
+        label = page.locator("#rebalances .lanes svg").get_attribute("aria-label")
+        assert str(label).startswith("1 member from ")
 
         # a choice shows its own traces, a heading sorts by numbers
         assert set(page.evaluate(METAS)) == {"p99"}

@@ -125,6 +125,7 @@ def test_one_direction_is_not_all_that_was_checked(direction: Direction) -> None
     assert f"<p>{ONE_DIRECTION[direction].capitalize()}</p>" in text
     assert "Checked, nothing found" not in text
     assert "no errors" not in text
+    assert ("<dt>with errors</dt><dd>–</dd>" in text) == (direction == "request")
 
 
 def test_usual_errors_and_tables_without_rows_are_not_shown_as_faults() -> None:

@@ -82,7 +82,9 @@ def test_one_direction_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], direction: Direction
 ) -> None:
     assert told(tmp_path, asked(CAPTURE, tmp_path), only=direction) == FINE
-    assert capsys.readouterr().out.splitlines()[1] == ONE_DIRECTION[direction]
+    counts, sentence, *_ = capsys.readouterr().out.splitlines()
+    assert sentence == ONE_DIRECTION[direction]
+    assert ("with an error" in counts) == (direction == "response")
 
 
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
