@@ -62,6 +62,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "findings": [finding.row(check.name) for check, finding in checked.findings],
         "left_out": checked.left_out,
         "undecoded": checked.undecoded,
+        "only": checked.only,
     }
 
 
@@ -101,6 +102,7 @@ def as_sarif(checked: Checked) -> dict[str, Any]:
             "exchanges": checked.exchanges,
             "leftOut": checked.left_out,
             "undecoded": checked.undecoded,
+            "only": checked.only,
         },
     }
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}

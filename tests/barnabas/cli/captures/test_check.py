@@ -250,4 +250,5 @@ def test_one_direction_is_named(tmp_path: Path, kept: Direction, result: str) ->
     first, *notes = err.splitlines()
     assert (code, out) == (0, "")
     assert first == f"{exchanges} exchanges: {result}; {ONE_DIRECTION[kept]}"
+    assert check(path, "--format", "json").document["only"] == kept
     assert {note for note in decoded.stderr.splitlines() if "content unknown" in note} <= {*notes}
