@@ -21,6 +21,14 @@ MEASURES: Final = {
 }
 """The reader's choices."""
 
+COLUMNS: Final = {
+    "produced_bytes": "produced_records: records produced, produced_bytes: bytes produced, "
+    "produced_requests: Produce requests",
+    "fetched_bytes": "fetched_records: records fetched, fetched_bytes: bytes fetched, "
+    "fetched_requests: Fetch requests",
+}
+"""Columns of the table, by the column without which they are left out: perhaps nothing was captured."""
+
 HOT, AMONG = 0.5, 3
 """A partition stands out with this share of the produced bytes, among at least this many partitions."""
 
@@ -57,9 +65,12 @@ def draw(partitions: Sequence[Row]) -> Content:
     plot = Plot("Busiest partitions", traces, layout, height, tuple(measures), rows)
     table = table_of(
         partitions,
-        "topic, partition, produced_records: records produced, produced_bytes: bytes produced, "
-        "produced_requests: Produce requests, fetched_records: records fetched, "
-        "fetched_bytes: bytes fetched, fetched_requests: Fetch requests",
+        ", ".join(
+            [
+                "topic, partition",
+                *(columns for key, columns in COLUMNS.items() if key in measures.values()),
+            ]
+        ),
         {"produced_bytes": size, "fetched_bytes": size},
     )
     remarks = rest(len(partitions) - MOST, "quieter partition")

@@ -232,13 +232,15 @@ def test_what_was_not_leaves_a_hole_and_what_took_no_time_is_drawn_all_the_same(
     assert plot.traces[0]["customdata"][0] == "0.00 ms, of 40"
 
 
-def test_partitions_are_drawn_by_the_measures_with_data_only() -> None:
+def test_partitions_have_the_measures_with_data_only() -> None:
     rows = [
         {**row, "fetched_bytes": 0, "fetched_records": None}
         for row in results()["hot_partitions"].rows
     ]
-    (plot,) = drawn("hot_partitions", hot_partitions=Result(rows, len(rows))).plots
+    content = drawn("hot_partitions", hot_partitions=Result(rows, len(rows)))
+    (plot,), (table,) = content.plots, content.tables
     assert plot.choices == ("bytes produced", "records produced")
+    assert not any(column.startswith("fetched") for column in table.columns)
 
 
 def test_a_reader_whose_responses_were_not_captured_has_no_share() -> None:
