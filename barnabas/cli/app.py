@@ -193,6 +193,7 @@ def main() -> None:
         if message := problem.format_message():  # else the help was printed
             from barnabas.captures.kafka.wording import printable
 
+            message = message.replace(": Value error, ", ": ", 1)  # Pydantic's, which typer shows
             help_of = problem.ctx.command_path if problem.ctx else "barnabas"
             say(f"{printable(message.rstrip('.'))}; see {help_of} --help")
         sys.exit(MISUSE)

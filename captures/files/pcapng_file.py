@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
+from typing import Final
 
 from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.block_resync import CHAIN, skip_to_block
@@ -16,6 +17,7 @@ from barnabas.captures.files.pcapng import (
     ENHANCED_LEAST,
     LAYOUTS,
     MAGIC,
+    ORDERS,
     RUN,
     SECTION,
     Block,
@@ -31,6 +33,9 @@ from barnabas.captures.files.pcapng import (
     section_order,
 )
 from barnabas.captures.files.read_buffer import ReadBuffer
+
+MAJOR: Final = {">": b"\0\1", "<": b"\1\0"}
+"""The major version of pcapng, by byte order."""
 
 
 def read_runs(file: io.BufferedIOBase, *, recover: bool = False) -> Iterator[Block | Run]:
@@ -77,6 +82,7 @@ class _PcapngFile:
             if isinstance(block, Truncated):
                 return
         if window.at < len(window.data):
+            self._check_start()
             yield Truncated(self._offset)
 
     def _block(self) -> Block | Run | None:
@@ -104,6 +110,7 @@ class _PcapngFile:
 
     def _cut(self, offset: int) -> Truncated | Damage:
         """Return the end of the file within a block, or damage if valid blocks follow."""
+        self._check_start()
         if self._recover:
             skip_to_block(self._window, self._order, least=CHAIN)
             # a file that is being written may have grown meanwhile
@@ -112,6 +119,13 @@ class _PcapngFile:
                 reason = "the block would not end within the file"
                 return Damage(offset, self._offset - offset, offset + 4, reason)
         return Truncated(offset)
+
+    def _check_start(self) -> None:
+        """Check that a first block that is cut short begins like a section header. Raises CaptureError."""
+        if self._offset == 0:
+            start = bytes(self._window.data[8:14])
+            if not any((magic + MAJOR[order]).startswith(start) for magic, order in ORDERS.items()):
+                raise CaptureError(8, f"not a section header ({start.hex(' ')})")
 
 
 def _opened(file: io.BufferedIOBase) -> ReadBuffer:

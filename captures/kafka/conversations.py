@@ -41,13 +41,18 @@ class Conversations:
         for event in events:
             now = event.ts_ns
             for exchange in self.event(event):
-                exchange.ended, exchange.losses = now, self.losses
+                self._end(exchange, now)
                 if exchange.key != STRAY or self.strays:
                     yield exchange
         for connection in self.open:
             for exchange in self.end_of(connection):
-                exchange.ended, exchange.losses = now, self.losses
+                self._end(exchange, now)
                 yield exchange
+
+    def _end(self, exchange: Exchange, now: int) -> None:
+        """Set the end of an exchange, which is unknown if its response was not captured."""
+        exchange.ended = 0 if exchange.note == notes.NOT_CAPTURED else now
+        exchange.losses = self.losses
 
     @property
     def open(self) -> list[int]:

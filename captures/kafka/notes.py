@@ -24,6 +24,12 @@ TOO_MANY: Final = "no response: too many requests in flight"
 INFERRED: Final = "request not captured: API and version inferred from the response"
 """On an exchange whose API and version are inferred from its response."""
 
+ONE_DIRECTION: Final[dict[Direction, str]] = {
+    "request": "only requests were captured: errors, latencies and all else in responses were not checked",
+    "response": "only responses were captured: no check ran, since checks need the requests",
+}
+"""A sentence about a capture, by the only direction that it has."""
+
 ANSWERED_BY_PROXY: Final = "answered by the proxy"
 """On a request that never left."""
 
@@ -104,3 +110,19 @@ def undecodable(exchange: Exchange) -> dict[str, Any]:
         "correlation_id": exchange.correlation_id,
         "undecodable": exchange.undecodable,
     }
+
+
+def only_direction(requests: int, responses: int, not_captured: int) -> Direction | None:
+    """Return the only direction that a capture has; None: both directions, or no exchange.
+
+    Args:
+        requests: The number of captured requests.
+        responses: The number of captured responses, including those without a request.
+        not_captured: The number of requests with the note NOT_CAPTURED.
+
+    >>> only_direction(3, 0, 2), only_direction(0, 3, 0), only_direction(3, 0, 0)
+    ('request', 'response', None)
+    """
+    if responses and not requests:
+        return "response"
+    return "request" if not_captured and not responses else None

@@ -6,7 +6,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from barnabas.pipeline.analyses.expressions import query
+from barnabas.pipeline.analyses.expressions import captured, query
 from barnabas.pipeline.rows.columns import Column
 
 COLUMNS: Final = (
@@ -27,6 +27,7 @@ def connections(exchanges: DataFrame) -> DataFrame:
     """Count the connections of each client, and measure how long they are used.
 
     A client keeps about one connection to each broker for minutes (connections.max.idle.ms is 9 by default).
+    Connections on which no request was captured do not count: the names of their clients are unknown.
     """
     return query(
         """\
@@ -40,5 +41,5 @@ SELECT client_id, user, host, count(*) AS count, count(DISTINCT server) AS serve
   percentile_disc(0.5) WITHIN GROUP (ORDER BY used_ms) AS median_ms, avg(requests) AS requests,
   min(start) AS start, max(start) AS end, capture
 FROM each GROUP BY capture, client_id, user, host""",
-        exchanges,
+        captured(exchanges),
     )

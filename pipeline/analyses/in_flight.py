@@ -6,7 +6,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.notes import NOT_CAPTURED, UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import captured, query, with_request
 from barnabas.pipeline.rows.columns import Column
@@ -33,8 +33,8 @@ def in_flight(exchanges: DataFrame) -> DataFrame:
     A single request in flight halves a producer's throughput. Several may reorder records if the producer is
     not idempotent (max.in.flight.requests.per.connection, KAFKA-5494).
 
-    Requests without a response (acks=0) do not count. A request that was never answered counts until its
-    connection ends.
+    Requests without a response (acks=0) do not count, nor do those whose response was not captured. A request
+    that was never answered counts until its connection ends.
     """
     return query(
         f"""\
@@ -42,7 +42,7 @@ WITH steps AS (
   SELECT bucket, capture, connection, client_id, broker, api, explode(array(
     named_struct('at', ts_ns, 'step', 1), named_struct('at', coalesce(answered_ns, end_ns), 'step', -1)
   )) AS item
-  FROM {{exchanges}} WHERE note <> '{UNANSWERED}'
+  FROM {{exchanges}} WHERE note NOT IN ('{UNANSWERED}', '{NOT_CAPTURED}')
 ), depths AS (
   SELECT *, greatest(1, sum(item.step) OVER (
     PARTITION BY capture, connection ORDER BY item.at, item.step)) AS depth

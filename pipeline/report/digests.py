@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.kafka.exchange import STRAY
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, only_direction
 from barnabas.pipeline.analyses import buckets, findings
 from barnabas.pipeline.analyses.expressions import (
     CLIENT,
@@ -169,11 +170,17 @@ SELECT `group`, topic, partition, max_by(lag, bucket) AS lag, min(lag) AS least,
   min(bucket) AS start, max(bucket) AS end
 FROM {of} GROUP BY capture, `group`, topic, partition"""
 
+FRAMES: Final = "^([0-9]+) frames? of"
+"""SQL: the number of frames in the reason of a connection, which is summed over all connections."""
+
 _UNREAD: Final = f"""\
 WITH told AS (
-  SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', reason) AS why FROM {{of}}
+  SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', regexp_replace(reason, '{FRAMES}', 'frames of'))
+      AS why,
+    coalesce(try_cast(regexp_extract(reason, '{FRAMES}', 1) AS bigint), 1) AS times
+  FROM {{of}}
 )
-SELECT kind, capture, file, why AS reason, count(*) AS count, sum(bytes) AS bytes
+SELECT kind, capture, file, why AS reason, sum(times) AS count, sum(bytes) AS bytes
 FROM told GROUP BY kind, capture, file, why"""
 
 _DIGESTS: Final = (
@@ -229,7 +236,9 @@ SELECT min(ts) AS begins, max(ts) AS ends, count(*) AS exchanges,
   count(DISTINCT struct(capture, connection)) AS connections, count(DISTINCT {CLIENT}) AS clients,
   -- without node ids, count the brokers' addresses; with them, addresses would include the bootstrap's
   coalesce(nullif(count(DISTINCT broker), 0), count(DISTINCT server_address)) AS brokers,
-  count(DISTINCT `group`) AS groups, count_if(undecodable <> '') AS undecodable
+  count(DISTINCT `group`) AS groups, count_if(undecodable <> '') AS undecodable,
+  count_if(note <> '{INFERRED}') AS requests, count(response_size) AS responses,
+  count_if(contains(note, '{NOT_CAPTURED}')) AS not_captured
 FROM {{exchanges}}"""
 
 MOST: Final = 30_000
@@ -243,8 +252,10 @@ def overview(files: Mapping[str, int], exchanges: DataFrame) -> Overview:
     assert row is not None  # noqa: S101 - a sum of nothing is a row too
     topics = with_requests.select(F.explode("topics").alias("topic")).distinct().count()
     errors = without_negotiation(with_requests).where("error <> ''").count()
+    values = row.asDict()
+    only = only_direction(*map(values.pop, ("requests", "responses", "not_captured")))
     of_all = sum(files.values())
-    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, **row.asDict())
+    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, only=only, **values)
 
 
 def collected(name: str, stored: StoredTable) -> dict[str, Result]:

@@ -26,6 +26,9 @@ from barnabas.plural import plural
 ROWS: Final = 500
 """The most rows of a table on the page."""
 
+LONG: Final = 40
+"""Characters of a cell from which on its words may break, so that the table fits the page."""
+
 OPEN: Final = 8
 """A table with at most this many rows is initially open."""
 
@@ -66,7 +69,8 @@ def section_html(drawn: DrawnSection, results: Results) -> Iterator[str]:
         yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
         yield f'<div id="{name}"></div></figure>'
     for table in content.tables:
-        yield from _table(table)
+        if table.rows:
+            yield from _table(table)
     for remark in (*cut(results, section), *content.remarks):
         yield f'<p class="remark">{text_html(remark)}</p>'
     yield from _sql(section, results)
@@ -106,19 +110,25 @@ def _plot(name: str, plot: Plot) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Yield the HTML of a table, without the columns that have no value."""
+    columns = {
+        column: heading
+        for column, heading in table.columns.items()
+        if any(row.get(column) not in (None, "", []) for row in table.rows)
+    }
     many = plural(len(table.rows), "row")
     state = " open" if len(table.rows) <= OPEN else ""
     count = f'<span class="count" data-all="{many}">{many}</span>'
     yield f"<details{state}><summary>{text_html(table.title)}: {count}</summary>"
     yield f'<div class="table" tabindex="0" role="region" aria-label="{text_html(table.title)}">'
     yield "<table><thead><tr>"
-    for column, heading in table.columns.items():
+    for column, heading in columns.items():
         kind = ' class="number"' if any(_number(row.get(column)) for row in table.rows) else ""
         yield f'<th scope="col"{kind}><button type="button">{text_html(heading)}</button></th>'
     yield "</tr></thead><tbody>"
     for row in table.rows[:ROWS]:
         yield f"<tr{_data(marks(row))}>"
-        for column in table.columns:
+        for column in columns:
             default_format = duration if column.endswith("_ms") else cell
             yield _cell(row.get(column), column, table.formats.get(column, default_format))
         yield "</tr>"
@@ -140,7 +150,7 @@ def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
         return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
     if _number(value):
         return f'<td class="number" data-key="{value}">{text}</td>'
-    return f"<td>{text}</td>"
+    return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
 
 
 def _number(value: Any) -> bool:

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final
 
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.pipeline.report.elements import (
     ROWS,
     DrawnSection,
@@ -26,7 +27,7 @@ from barnabas.pipeline.report.elements import (
 from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
 from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.wording import duration, ms_between, utc
+from barnabas.pipeline.report.wording import NOTHING, duration, ms_between, utc
 
 SAID: Final = 12
 """The most statements at the top."""
@@ -78,7 +79,7 @@ def page(
             *(f'<a href="#{section.name}">{text_html(section.title)}</a>' for section in filled),
             "</nav>\n</div>\n<main>",
             *(part for drawn in drawn_sections for part in section_html(drawn, results)),
-            *_empty_sections([section for section in sections if section not in filled]),
+            *_empty_sections(overview, [section for section in sections if section not in filled]),
             "</main>",
             "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
             "name to hide it; all sections follow to a time that is zoomed to. The data are "
@@ -102,7 +103,13 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
     yield f"<h1>{text_html(overview.title)}</h1>"
     yield f'<p class="when">{text_html(_time_span(overview))}</p>'
     yield '<dl class="figures">'
-    for name, value, bad in _figures(overview):
+    standing_out = {
+        drawn.section.name
+        for drawn in drawn_sections
+        for sentence in drawn.content.statements
+        if sentence.severity != "fine"
+    }
+    for name, value, bad in _figures(overview, faulty="errors" in standing_out):
         mark = ' class="bad"' if bad else ""
         yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
     yield "</dl>\n</header>"
@@ -114,6 +121,8 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
         if sentence.severity == severity != "fine"
     ]
     yield '<section class="said">\n<h2>What stands out</h2>'
+    if overview.only is not None:
+        yield f"<p>{ONE_DIRECTION[overview.only].capitalize()}</p>"
     if statements:
         yield "<ul>"
         for sentence, name in statements[:SAID]:
@@ -121,7 +130,7 @@ def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator
         yield "</ul>"
         if len(statements) > SAID:
             yield f"<p>and {len(statements) - SAID} more, in their sections</p>"
-    else:
+    elif overview.only is None:
         yield "<p>Nothing: no errors, no findings, no late members.</p>"
     if not any(drawn.section.name == "unread" for drawn in drawn_sections):
         yield '<p class="fine">The captures were read completely.</p>'
@@ -177,19 +186,21 @@ def _day(moment: datetime) -> str:
     return f"{moment:%A, %d %B %Y, %H:%M:%S}"
 
 
-def _figures(overview: Overview) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, value, and whether it is a bad one."""
+def _figures(overview: Overview, *, faulty: bool) -> Iterator[tuple[str, str, bool]]:
+    """Yield name, value, and whether it is a bad one. faulty: Whether errors stand out."""
     for name in ("exchanges", "connections", "clients", "brokers", "topics", "groups"):
         yield name, f"{getattr(overview, name):,}", False
-    yield "with errors", f"{overview.errors:,}", bool(overview.errors)
+    errors = NOTHING if overview.only == "request" else f"{overview.errors:,}"
+    yield "with errors", errors, faulty
     yield "undecodable", f"{overview.undecodable:,}", bool(overview.undecodable)
 
 
-def _empty_sections(empty: Sequence[Section]) -> Iterator[str]:
-    """Yield the questions without a result, to show that they were checked."""
+def _empty_sections(overview: Overview, empty: Sequence[Section]) -> Iterator[str]:
+    """Yield the questions without a result, to show that they were checked, if they could be."""
     if not empty:
         return
-    yield '<section class="empty"><h2>Checked, nothing found</h2><ul>'
+    heading = "Checked, nothing found" if overview.only is None else "Nothing found, or not checked"
+    yield f'<section class="empty"><h2>{heading}</h2><ul>'
     for section in empty:
         yield f"<li><b>{text_html(section.title)}</b> {text_html(section.question)}</li>"
     yield "</ul></section>"

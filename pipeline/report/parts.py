@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.pipeline.report.wording import listed
+from barnabas.plural import plural
+from barnabas.specs.frames import Direction
 
 Row = Mapping[str, Any]
 """A row of an analysis, by column name; times are datetimes in UTC."""
@@ -160,13 +162,14 @@ def table_of(
     return Table(headings, rows, formats or {}, title)
 
 
-def rest(count: int, description: str) -> list[str]:
+def rest(count: int, noun: str, which: str = "", state: str = "in the table only") -> list[str]:
     """Return a remark about items that are not drawn, if there are any.
 
-    >>> rest(7, "clients are in the table only"), rest(0, "clients are in the table only")
-    (['7 clients are in the table only'], [])
+    >>> rest(7, "client"), rest(1, "client", " with few errors", "not drawn"), rest(0, "client")
+    (['7 clients are in the table only'], ['1 client with few errors is not drawn'], [])
     """
-    return [f"{count} {description}"] if count > 0 else []
+    verb = "is" if count == 1 else "are"
+    return [f"{plural(count, noun)}{which} {verb} {state}"] if count > 0 else []
 
 
 class Overview(NamedTuple):
@@ -188,13 +191,17 @@ class Overview(NamedTuple):
     """Exchanges with a body that could not be decoded."""
     files: int = 1
     """Of all captures."""
+    only: Direction | None = None
+    """The only captured direction; None: both."""
 
     @property
     def title(self) -> str:
         """Return the captures, and the number of their files.
 
         >>> Overview(["a.pcap"], None, None, 0, 0, 0, 0, 0, 0, 0, 0, files=2).title
-        'a.pcap (2 files)'
+        'a.pcap and 1 more file'
         """
-        named = listed(self.captures)
-        return f"{named} ({self.files} files)" if self.files > len(self.captures) else named
+        named, more = listed(self.captures), self.files - len(self.captures)
+        if len(self.captures) == 1 and more > 0:  # named after its first file
+            return f"{named} and {plural(more, 'more file')}"
+        return f"{named} ({self.files} files)" if more > 0 else named

@@ -49,9 +49,12 @@ def clock_span(*rows: Mapping[str, Any]) -> str:
 
     >>> clock_span({"start": datetime(2026, 1, 1, 9), "end": datetime(2026, 1, 1, 9, 30)})
     'from 09:00:00.000 to 09:30:00.000'
+    >>> clock_span({"start": datetime(2026, 1, 1, 9), "end": datetime(2026, 1, 2, 9, 30)})
+    'from 2026-01-01 09:00:00.000 to 2026-01-02 09:30:00.000'
     """
     start, end = min(row["start"] for row in rows), max(row["end"] for row in rows)
-    return f"from {clock(start)} to {clock(end)}"
+    form = clock if start.date() == end.date() else cell
+    return f"from {form(start)} to {form(end)}"
 
 
 def ms_between(start: datetime, end: datetime) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from barnabas.captures.files import private
+from barnabas.captures.files.capture_folder import Listing
 from barnabas.cli.analyze.early_findings import tell_findings
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import StepProgress, step_progress
@@ -82,11 +83,11 @@ def analyze(options: AnalyzeOptions) -> int:
     """
     output = Output()
     check(options)
-    files, others = capture_files(options.paths)
-    files, skipped = check_captures(options, files)
+    listing = capture_files(options.paths)
+    files, skipped = check_captures(options, listing)
     for path, cause in skipped.items():
         output.note(f"left out: {path} is {cause}")
-    for remark in no_captures(others):
+    for remark in () if options.skip_bad else no_captures(listing.others):
         output.note(remark)
     try:
         with (
@@ -127,13 +128,12 @@ def check_delta() -> None:
         )
 
 
-def check_captures(
-    options: AnalyzeOptions, files: Sequence[Path]
-) -> tuple[list[Path], dict[Path, str]]:
+def check_captures(options: AnalyzeOptions, listing: Listing) -> tuple[list[Path], dict[Path, str]]:
     """Return the captures and, with --skip-bad, the reasons why other files can't be read.
 
     Raises Trouble for a file that is no capture, or whose name Spark can't use.
     """
+    files = [*listing.captures, *(listing.others if options.skip_bad else ())]
     keys, bad = read_keys(options.tls_keys), dict[Path, str]()
     for path in files:
         try:

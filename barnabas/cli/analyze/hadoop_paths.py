@@ -66,7 +66,7 @@ def _staged(options: AnalyzeOptions, staging: Path, progress: StepProgress, outp
             for path in _here(text, files, staging / f"{number}")
         ]
         local = replace(options, captures=[*map(str, paths)], out=str(local_out))
-        captures, skipped = check_captures(options, capture_files(paths).captures)
+        captures, skipped = check_captures(options, capture_files(paths))
         with taken(local_out, "capture"):
             outcome = work(spark, local, captures, progress, skipped)
             if there:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.json_text import json_text
 from barnabas.pipeline.report.sections.unread import unread_text
@@ -39,14 +40,17 @@ def lines(
         next_batch: The number of the batch after the analyzed ones.
     """
     overview = outcome.overview
+    errors = "" if overview.only == "request" else f", {overview.errors} with an error"
     yield Text(
         f"{plural(overview.exchanges, 'exchange')} on {plural(overview.connections, 'connection')} of "
-        f"{plural(overview.clients, 'client')}, {overview.errors} with an error"
+        f"{plural(overview.clients, 'client')}{errors}"
     )
     yield from map(finding_line, findings[:MOST])
-    if not findings:
+    if overview.only is not None:
+        yield Text(ONE_DIRECTION[overview.only], "yellow")
+    elif not findings:
         yield Text("no findings")
-    elif len(findings) > MOST:
+    if len(findings) > MOST:
         yield Text(f"and findings of {len(findings) - MOST} more checks")
     unread = outcome.results["unread"].rows
     for row in unread[:MOST]:

@@ -13,6 +13,7 @@ from barnabas.captures.capture import Capture
 from barnabas.captures.checks.finding import LISTED, SEVERITIES, Check, Finding, Severity, frames
 from barnabas.captures.checks.runner import CheckFailed, run
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import NOT_CAPTURED, ONE_DIRECTION, only_direction
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.captures.findings import (
     Checked,
@@ -49,15 +50,20 @@ def check(
     listed_findings: list[tuple[Check, Finding]] = []
     listed: Counter[str] = Counter()
     counts: Counter[Severity] = Counter()
-    total = 0
+    outcomes: Counter[str] = Counter()
 
     def counted() -> Iterator[Exchange]:
-        nonlocal total
-        exchanges = capture.exchanges(bar(output, "checking"), strays=True, spoken=dialect)
+        exchanges = capture.exchanges(
+            bar(output, "checking"), inferred=True, strays=True, spoken=dialect
+        )
         for exchange in read(capture, exchanges, output):
-            total += 1
+            outcomes["exchanges"] += 1
+            outcomes["requests"] += not exchange.inferred
+            outcomes["responses"] += exchange.response_size is not None
+            outcomes["not_captured"] += NOT_CAPTURED in exchange.note
             output.look(exchange)
-            yield exchange
+            if not exchange.inferred:
+                yield exchange
 
     try:
         for finder, finding in run(counted(), checks, capture.context):
@@ -71,7 +77,14 @@ def check(
     left_out = {name: count - LISTED for name, count in listed.items() if count > LISTED}
     frames_unread = capture.undecoded + output.undecoded
     checked = Checked(
-        capture.reader.given, total, checks, listed_findings, counts, left_out, frames_unread
+        capture.reader.given,
+        outcomes.pop("exchanges", 0),
+        checks,
+        listed_findings,
+        counts,
+        left_out,
+        frames_unread,
+        only_direction(**outcomes) if outcomes else None,
     )
     _print(checked, form, output)
     for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):
@@ -98,8 +111,10 @@ def _print(checked: Checked, form: Format, output: Output) -> None:
     parts = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     for name, more in checked.left_out.items():
         parts.append(f"{plural(more, 'finding')} of {name} not listed")
-    nothing = "no findings" if checked.exchanges else "nothing to check"
-    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(parts) or nothing}")
+    checkable = checked.exchanges and checked.only != "response"
+    result = ", ".join(parts) or ("no findings" if checkable else "nothing to check")
+    missing = "" if checked.only is None else f"; {ONE_DIRECTION[checked.only]}"
+    output.note(f"{plural(checked.exchanges, 'exchange')}: {result}{missing}")
 
 
 def _lines(check_: Check, finding: Finding) -> Text:

@@ -15,6 +15,7 @@ from barnabas.captures.checks import Check
 from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, Severity, frames
 from barnabas.captures.kafka.columns import iso
 from barnabas.plural import plural
+from barnabas.specs.frames import Direction
 from barnabas.xml_text import xml_text
 
 SARIF_SCHEMA: Final = (
@@ -38,6 +39,8 @@ class Checked(NamedTuple):
     """The number of findings that are not listed, by check."""
     undecoded: int
     """Frames that could not be decoded, or are responses without a request."""
+    only: Direction | None = None
+    """The only captured direction; None: both."""
 
     @property
     def name(self) -> str:
@@ -59,6 +62,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "findings": [finding.row(check.name) for check, finding in checked.findings],
         "left_out": checked.left_out,
         "undecoded": checked.undecoded,
+        "only": checked.only,
     }
 
 
@@ -98,6 +102,7 @@ def as_sarif(checked: Checked) -> dict[str, Any]:
             "exchanges": checked.exchanges,
             "leftOut": checked.left_out,
             "undecoded": checked.undecoded,
+            "only": checked.only,
         },
     }
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}

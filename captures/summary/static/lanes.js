@@ -1,6 +1,6 @@
 // Lanes of a group's members over time, on bands for its generations. Pure: what is drawn is a tree of
 // [tag, attributes, ...children], of which the page and the report make elements, each in its own way.
-import {clock, ms, plain, toMs} from "./text.js";
+import {clock, ms, plain, plural, toMs} from "./text.js";
 
 const LANE = 26, BAND = 34, AXIS = 22, TICKS = 4;
 const PERIODS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 20e3, 30e3, 60e3, 120e3, 300e3, 600e3, 1200e3, 1800e3, 3600e3, 7200e3, 14400e3, 43200e3];
@@ -84,7 +84,7 @@ export function drawn({lanes, bands}, from, to, opened = null) {
   };
   return ["div", {class: "lanes", role: "group", "aria-label": "Lanes of members"},
     ["div", {class: "names"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
-    ["svg", {height: height + AXIS, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
+    ["svg", {height: height + AXIS, role: "img", "aria-label": `${plural(shown.length, "member")} from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
       ...bands.flatMap(band), ...ticksOf(from, to).map(tick), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
     ["p", {class: "legend"}, ...legend.map(api => ["span", {class: colors.get(api)}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"], ["span", {class: "utc"}, "times in UTC"]]];
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
+from typing import Final
 
 from barnabas.pipeline.report.grouping import counted, most
 from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
@@ -20,6 +21,9 @@ from barnabas.pipeline.report.wording import client, clock_span, listed
 from barnabas.plural import plural
 
 CLIENTS = 15
+
+USUAL: Final = ("MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS")
+"""Errors by which the coordinator guides members (KIP-394, KIP-62): they do not stand out."""
 
 
 def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
@@ -46,15 +50,17 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    of_first = [row for row in errors if client(row) == clients[0]]
+    faults = [row for row in errors if row["error"] not in USUAL]
+    (name,) = most(counted(faults or errors, client), 1)
+    of_first = [row for row in faults or errors if client(row) == name]
     start, end = (row["first_ts"] for row in of_first), (row["last_ts"] for row in of_first)
     span = clock_span({"start": min(start), "end": max(end)})
     by_own = counted(of_first, itemgetter("error"))
     counts_of_errors = listed(f"{by_own[error]:,} {error}" for error in most(by_own))
     text = (
-        f"{clients[0]}: {counts_of_errors} in responses, {span}; "
+        f"{name}: {counts_of_errors} in responses, {span}; "
         f"{by_error.total():,} errors of {plural(len(by_client), 'client')} in all"
     )
-    remarks = rest(len(by_client) - len(clients), "clients with fewer errors are not drawn")
+    remarks = rest(len(by_client) - len(clients), "client", " with fewer errors", "not drawn")
     table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
-    return Content([Statement("odd", text, errors)], plots, [table], remarks)
+    return Content([Statement("odd" if faults else "fine", text, errors)], plots, [table], remarks)

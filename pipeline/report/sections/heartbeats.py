@@ -50,7 +50,8 @@ def draw(members: Sequence[Row]) -> Content:
     plots = [Plot(title, [trace], layout, height, rows=[drawn_rows])] if drawn_rows else []
     remarks = rest(
         len(members) - len(drawn_rows),
-        "members with shorter silences, or with an unknown session timeout, are in the table only",
+        "member",
+        " with shorter silences, or with an unknown session timeout,",
     )
     table = table_of(
         members,

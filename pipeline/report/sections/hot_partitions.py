@@ -21,16 +21,29 @@ MEASURES: Final = {
 }
 """The reader's choices."""
 
+COLUMNS: Final = {
+    "produced_bytes": "produced_records: records produced, produced_bytes: bytes produced, "
+    "produced_requests: Produce requests",
+    "fetched_bytes": "fetched_records: records fetched, fetched_bytes: bytes fetched, "
+    "fetched_requests: Fetch requests",
+}
+"""Columns of the table, by the column without which they are left out: perhaps nothing was captured."""
+
 HOT, AMONG = 0.5, 3
 """A partition stands out with this share of the produced bytes, among at least this many partitions."""
 
 
 def draw(partitions: Sequence[Row]) -> Content:
-    """Draw the busiest partitions by each measure."""
+    """Draw the busiest partitions by each measure that has data."""
+    measures = {
+        measure: column
+        for measure, column in MEASURES.items()
+        if any(row[column] for row in partitions)
+    }
     # each choice has its own order
     busiest = {
         measure: sorted(partitions, key=lambda row: -(row[column] or 0))[:MOST][::-1]
-        for measure, column in MEASURES.items()
+        for measure, column in measures.items()
     }
     traces = [
         bars(
@@ -43,21 +56,24 @@ def draw(partitions: Sequence[Row]) -> Content:
             customdata=[_amount(row, column) for row in busiest[measure]],
             hovertemplate="%{y}: %{customdata}<extra></extra>",
         )
-        for measure, column in MEASURES.items()
+        for measure, column in measures.items()
     ]
     names = map(partition, partitions[:MOST])
     layout, height = by_name(names, {"tickformat": "~s"})
     layout["yaxis"] |= {"categoryorder": "trace", "categoryarray": []}
     rows = [*busiest.values()]
-    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), rows)
+    plot = Plot("Busiest partitions", traces, layout, height, tuple(measures), rows)
     table = table_of(
         partitions,
-        "topic, partition, produced_records: records produced, produced_bytes: bytes produced, "
-        "produced_requests: Produce requests, fetched_records: records fetched, "
-        "fetched_bytes: bytes fetched, fetched_requests: Fetch requests",
+        ", ".join(
+            [
+                "topic, partition",
+                *(columns for key, columns in COLUMNS.items() if key in measures.values()),
+            ]
+        ),
         {"produced_bytes": size, "fetched_bytes": size},
     )
-    remarks = rest(len(partitions) - MOST, "quieter partitions are in the table only")
+    remarks = rest(len(partitions) - MOST, "quieter partition")
     return Content([*_statements(partitions)], [plot], [table], remarks)
 
 

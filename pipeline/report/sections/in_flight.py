@@ -53,5 +53,5 @@ def draw(buckets: Sequence[Row], all_clients: Sequence[Row]) -> Content:
     plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), trace_rows)
     table = table_of(all_clients, "client_id, depth_max: most in flight at once")
     remaining = len(all_clients) - len(clients)
-    remarks = rest(remaining, "clients with fewer in flight are in the table only")
+    remarks = rest(remaining, "client", " with fewer in flight")
     return Content(plots=[plot], tables=[table], remarks=remarks)

@@ -54,7 +54,7 @@ def draw(buckets: Sequence[Row]) -> Content:
         "max: longest",
         dict.fromkeys(("p50", "p99", "max"), duration),
     )
-    remarks = rest(len(counts) - len(apis), "less frequent APIs are in the table only")
+    remarks = rest(len(counts) - len(apis), "less frequent API")
     return Content(statements, [plot], [table], remarks)
 
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from barnabas.pipeline.report.grouping import grouped, present
-from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
+from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, table_of
 from barnabas.pipeline.report.plotting import LOG_MS, MOST, grid, label, over_time
 from barnabas.pipeline.report.rises import Rise, rise
 from barnabas.pipeline.report.sections.latency import latency_line
@@ -64,7 +64,9 @@ def draw(buckets: Sequence[Row], outliers: Sequence[Row]) -> Content:
         "at: worst at, rose",
         formats,
     )
-    remarks = [*rest(len(rises) - STATEMENTS, "more p99 rose: the first rows of the table")]
+    remarks = []
+    if len(rises) > STATEMENTS:
+        remarks.append(f"{len(rises) - STATEMENTS} more p99 rose: the first rows of the table")
     drawn, count = len(all_series), max((row["series"] for row in buckets), default=0)
     if drawn > MOST:
         remarks.append(
@@ -132,5 +134,5 @@ def _row(series: Series) -> dict[str, Any]:
         "p99": max(p99, default=None),
         "broker_p99": worst["broker_p99_ms"],
         "at": clock(worst["bucket"]),
-        "rose": f"{clock(rose.since)} to {clock(rose.until)}" if rose else None,
+        "rose": clock_span(rose.row).removeprefix("from ") if rose else None,
     }

@@ -11,7 +11,16 @@ from typing import Final
 from barnabas.pipeline.report.grouping import grouped, present
 from barnabas.pipeline.report.marks import EPOCH, marks
 from barnabas.pipeline.report.parts import Content, Lanes, Row, Statement, Table, rest, table_of
-from barnabas.pipeline.report.wording import client, duration, listed, member, name, utc
+from barnabas.pipeline.report.wording import (
+    client,
+    clock,
+    clock_span,
+    duration,
+    listed,
+    member,
+    name,
+    utc,
+)
 from barnabas.plural import plural
 
 GROUPS, MEMBERS = 6, 30
@@ -19,6 +28,9 @@ GROUPS, MEMBERS = 6, 30
 
 LONG_MS: Final = 10_000
 """A stop of this length is bad, not only odd."""
+
+FIRST: Final = 1
+"""The first generation of a new group: its members wait for each other (group.initial.rebalance.delay.ms)."""
 
 
 def draw(phases: Sequence[Row]) -> Content:
@@ -31,11 +43,11 @@ def draw(phases: Sequence[Row]) -> Content:
         if (statement := _statement(group, rows, generations[group]))
     ]
     ranked = sorted(groups, key=lambda group: (-len(groups[group]), group))
-    remarks = rest(len(ranked) - GROUPS, "groups with less to show are in the tables only")
+    remarks = rest(len(ranked) - GROUPS, "group", " with less to show", "in the tables only")
     lanes = []
     for group in ranked[:GROUPS]:
         members = [*dict.fromkeys(map(member, groups[group]))]
-        others = rest(len(members) - MEMBERS, "members are in the tables only")
+        others = rest(len(members) - MEMBERS, "member", state="in the tables only")
         remarks += [f"{group}: {remark}" for remark in others]
         drawn_rows = [row for row in groups[group] if member(row) in members[:MEMBERS]]
         lanes.append(
@@ -136,8 +148,8 @@ def _ns(moment: datetime) -> str:
 
 def _statement(group: str, phases: Sequence[Row], generations: Sequence[Row]) -> Statement | None:
     """Return what delayed a group, if anything did."""
-    worst = max(phases, key=lambda row: row["group_standstill_ms"] or 0)
-    still = worst["group_standstill_ms"] or 0
+    worst = max(phases, key=_standstill_ms)
+    still = _standstill_ms(worst)
     late = [
         f"{who} in generation {row['generation']}" for row in generations for who in row["late"]
     ]
@@ -147,7 +159,8 @@ def _statement(group: str, phases: Sequence[Row], generations: Sequence[Row]) ->
         for who in row["missed"]
     ]
     details = [
-        f", delivery stopped for up to {duration(still)} (generation {worst['generation']})"
+        f", delivery stopped for up to {duration(still)} from {clock(worst['began_ts'] or worst['start'])} "
+        f"(generation {worst['generation']})"
         if still > 0
         else "",
         f"; late: {listed(late)}" if late else "",
@@ -156,8 +169,16 @@ def _statement(group: str, phases: Sequence[Row], generations: Sequence[Row]) ->
     if not any(details):
         return None
     count = plural(len({row["generation"] for row in phases}), "generation")
-    text = f"group {group}: {count}{''.join(details)}"
+    timed = [row for row in phases if row["start"] and row["end"]]
+    span = f" {clock_span(*timed)}" if timed else ""
+    text = f"group {group}: {count}{span}{''.join(details)}"
     return Statement("bad" if still >= LONG_MS else "odd", text, phases)
+
+
+def _standstill_ms(row: Row) -> float:
+    """Return how long the group of a phase stopped; 0 for a usual first join of a new group."""
+    still: float = row["group_standstill_ms"] or 0
+    return 0 if row["generation"] == FIRST and still < LONG_MS else still
 
 
 def _repeated_stops(phases: Sequence[Row]) -> Iterator[str]:

@@ -40,7 +40,7 @@ def draw(storms: Sequence[Row]) -> Content:
         for row in storms[:STATEMENTS]
     ]
     table = table_of(storms, "client_id, api, error, start, end, attempts, rate: a second")
-    remarks = rest(len(storms) - MOST, "smaller storms are in the table only")
+    remarks = rest(len(storms) - MOST, "smaller storm")
     return Content(statements, [plot], [table], remarks)
 
 

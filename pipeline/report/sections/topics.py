@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.grouping import grouped
+from barnabas.pipeline.report.grouping import grouped, present
 from barnabas.pipeline.report.parts import STATEMENTS, Content, Row, Statement, table_of
 from barnabas.pipeline.report.wording import client, listed, percent
 
@@ -29,10 +29,10 @@ def draw(clients: Sequence[Row]) -> Content:
 
 
 def _names(clients: Sequence[Row], access: str) -> list[str]:
-    """Return the clients that write or read, each once, with their share of the bytes."""
+    """Return the clients that write or read, each once, with their share of the bytes if it is known."""
     by_client = grouped((row for row in clients if row["access"] == access), client)
     return [
-        f"{name} ({percent(sum(row['share'] or 0 for row in rows))})"
+        f"{name} ({percent(sum(present(rows, 'share')))})" if present(rows, "bytes") else name
         for name, rows in by_client.items()
     ]
 

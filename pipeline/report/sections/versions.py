@@ -30,7 +30,7 @@ def draw(versions: Sequence[Row]) -> Content:
     traces = [trace for trace in marks if trace["x"]]
     rows = [[{"client_id": name} for name in trace["y"]] for trace in traces]
     plot = Plot("Versions by client", traces, layout, height + 120, rows=rows)
-    remarks = rest(len(counts) - len(clients), "clients are in the table only")
+    remarks = rest(len(counts) - len(clients), "client")
     table = table_of(
         versions,
         "client_id, software, api, version, count: exchanges, removed_in, last_ts: last seen",

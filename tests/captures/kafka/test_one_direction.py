@@ -168,6 +168,7 @@ def test_requests_alone_say_that_the_responses_were_not_captured(tmp_path: Path,
     for capture in (path, converted(path, tmp_path / "again.pcapng")):
         notes = {exchange.note for exchange in exchanges(capture)}
         assert notes == {NOT_CAPTURED, UNANSWERED}
+        assert all(exchange.end == exchange.ts for exchange in exchanges(capture))
 
 
 def test_a_broker_that_sends_nothing_has_left_nothing_out(tmp_path: Path) -> None:

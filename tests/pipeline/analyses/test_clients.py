@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED
 from barnabas.pipeline.analyses.connections import connections
 from barnabas.pipeline.analyses.lag import lag
 from barnabas.pipeline.analyses.logins import logins
@@ -84,14 +85,22 @@ def test_writers_and_readers_of_a_topic_have_their_shares(spark: SparkSession) -
         fetch(4, 0, 2, connection=3, client="reader"),
         fetch(5, 3, None, connection=3, client="reader"),
         commit(6, 3, connection=3, client="reader"),
+        replace(
+            fetch(7, 0, None, client="unseen"),
+            response_body=None,
+            latency_ms=None,
+            note=NOT_CAPTURED,
+        ),
     )
     names = ("access", "client_id", "records", "groups")
     assert [tuple(row[name] for name in names) for row in result] == [
         ("read", "reader", 3, "g"),
+        ("read", "unseen", None, None),
         ("write", "big", 30, None),
         ("write", "small", 1, None),
     ]
-    reader, big, small = result
+    reader, unseen, big, small = result
+    assert (unseen["bytes"], unseen["share"]) == (None, None)
     assert reader["share"] == 1
     assert big["share"] + small["share"] == pytest.approx(1)
     assert big["share"] / small["share"] == pytest.approx(big["bytes"] / small["bytes"])
@@ -141,6 +150,10 @@ def test_connections_of_a_client_are_counted_with_their_lengths(spark: SparkSess
             metadata(number * S + 20, connection=number, host="10.0.0.9", server="10.0.0.1:9092"),
         )
     ]
-    (client,) = found(spark, connections, *exchanges)
+    unnamed = [
+        replace(metadata(S, connection=number, client=None), note=INFERRED)
+        for number in range(6, 9)
+    ]
+    (client,) = found(spark, connections, *exchanges, *unnamed)
     assert (client["count"], client["servers"], client["requests"]) == (5, 1, 2.0)
     assert client["median_ms"] == pytest.approx(21)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from barnabas.captures.kafka.notes import INFERRED, UNANSWERED
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, UNANSWERED
 from barnabas.pipeline.analyses.hot_partitions import hot_partitions
 from barnabas.pipeline.analyses.in_flight import in_flight
 from tests.captures.checks.given import produce
@@ -44,12 +44,13 @@ def test_what_was_taken_and_what_came(spark: SparkSession) -> None:
 
 
 def test_depths_of_connections(spark: SparkSession) -> None:
-    silent = dataclasses.replace(produce(1.5, ["x"], acks=0, error=None), note=UNANSWERED)
-    guessed = dataclasses.replace(metadata(0.5, connection=2, error=None), note=INFERRED)
+    silent = replace(produce(1.5, ["x"], acks=0, error=None), note=UNANSWERED)
+    guessed = replace(metadata(0.5, connection=2, error=None), note=INFERRED)
     exchanges = numbered(
         produce(1, ["a"], took=4),
         silent,
         guessed,
+        replace(produce(1.2, ["d"], error=None), note=NOT_CAPTURED),
         produce(2, ["b"], took=4),
         metadata(3, took=4),
         produce(7.5, ["c"]),

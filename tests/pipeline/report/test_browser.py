@@ -8,6 +8,7 @@ import pytest
 
 from barnabas.pipeline.report.page import page as made
 from barnabas.pipeline.report.page import plotly
+from barnabas.pipeline.report.parts import Result
 from barnabas.pipeline.report.registry import SECTIONS
 from tests.page.browser import page_at
 from tests.pipeline.report.made import OVERVIEW, results
@@ -15,6 +16,11 @@ from tests.pipeline.report.made import OVERVIEW, results
 SHORT = 40
 """Characters that a name has at an axis, at most."""
 
+CUT = """(() => {
+    const table = document.querySelector("#findings .table");
+    table.closest("details").open = true;
+    return table.scrollWidth - table.clientWidth;
+})()"""
 METAS = "document.getElementById('latency-0').data.map(trace => trace.meta)"
 HANDLERS = """[...document.querySelectorAll("*")].filter(
     one => one.getAttributeNames().some(name => name.startsWith("on"))).length"""
@@ -23,7 +29,13 @@ HANDLERS = """[...document.querySelectorAll("*")].filter(
 @pytest.mark.needs_chromium
 def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
-    file.write_text(made(OVERVIEW, results(), plotly()), "utf-8")
+    (row, *others), total, sql = results()["findings"]
+    text = f"the brokers reject {'a_long_word_' * 3}"
+    findings = Result([{**row, "text": text, "advice": text}, *others], total, sql)
+    phases = results()["rebalances"].rows
+    member = [row for row in phases if row["member"] == phases[0]["member"]]
+    changed = {"findings": findings, "rebalances": Result(member, len(member))}
+    file.write_text(made(OVERVIEW, {**results(), **changed}, plotly()), "utf-8")
     asked: list[str] = []
     with page_at(file.as_uri()) as page:  # which refuses what is said on the console
         page.on("request", lambda request: asked.append(request.url))
@@ -38,6 +50,12 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
         # of what a client called itself, nothing is more than text
         assert page.locator("img, [href*='evil.test']").count() == 0
         assert page.evaluate(HANDLERS) == 0
+
+        # the columns of findings fit, though their words are long
+        assert page.evaluate(CUT) == 0
+
+        label = page.locator("#rebalances .lanes svg").get_attribute("aria-label")
+        assert str(label).startswith("1 member from ")
 
         # a choice shows its own traces, a heading sorts by numbers
         assert set(page.evaluate(METAS)) == {"p99"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from barnabas.captures.checks.finding import LISTED
+from barnabas.captures.kafka.notes import INFERRED, NOT_CAPTURED, UNANSWERED
 from barnabas.pipeline.analyses.latency import latency
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report import digests
@@ -74,10 +77,15 @@ def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front
             "kind": "gap",
             "reason": "the beginning of the connection was not captured",
         },
+        *(
+            {"capture": "c", "kind": "undecoded", "reason": f"{frames} of unknown APIs"}
+            for frames in ("1 frame", "12 frames")
+        ),
     )
     reported = collect(result, BY_NAME["unread"]).rows
     assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in reported] == [
         ("a", "missing", 1, None),
+        ("c", "undecoded", 13, None),
         ("a", "gap", 3, 873),
         *(("b", "gap", 1, size) for size in (7, None)),
     ]
@@ -209,3 +217,23 @@ def test_the_sql_that_is_shown_asks_the_tables_of_the_script(spark: SparkSession
     finally:
         for name in names.values():
             spark.catalog.dropTempView(name)
+
+
+@pytest.mark.parametrize(
+    ("notes", "only"),
+    [
+        ((NOT_CAPTURED, UNANSWERED), "request"),
+        ((INFERRED,), "response"),
+        ((NOT_CAPTURED, INFERRED), None),
+        ((UNANSWERED,), None),
+        (("",), None),
+    ],
+)
+def test_the_overview_has_the_only_captured_direction(
+    spark: SparkSession, notes: Sequence[str], only: str | None
+) -> None:
+    exchanges = [
+        replace(metadata(at, error=None), note=note, response_size=9 if note == INFERRED else None)
+        for at, note in enumerate(notes)
+    ]
+    assert overview({"a": 1}, given(spark, rows(exchanges))).only == only

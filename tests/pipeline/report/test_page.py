@@ -9,9 +9,13 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.specs.frames import DIRECTIONS, Direction
 from tests.pipeline.report.made import HOSTILE, OVERVIEW, at, results
 
 PLOTLY = "window.Plotly = {};"
@@ -113,6 +117,37 @@ def test_what_was_looked_for_and_not_found_is_said() -> None:
     assert "no exchanges" in text
     assert "The captures were read completely." in text
     assert text.count("<li><b>") == len(SECTIONS)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_direction_is_not_all_that_was_checked(direction: Direction) -> None:
+    text = page(NOTHING._replace(only=direction), {}, PLOTLY)
+    assert f"<p>{ONE_DIRECTION[direction].capitalize()}</p>" in text
+    assert "Checked, nothing found" not in text
+    assert "no errors" not in text
+    assert ("<dt>with errors</dt><dd>–</dd>" in text) == (direction == "request")
+
+
+def test_usual_errors_and_tables_without_rows_are_not_shown_as_faults() -> None:
+    text = page(OVERVIEW, results(), PLOTLY)
+    assert '<div class="bad"><dt>with errors</dt>' in text
+    (row, *_) = results()["errors"].rows
+    usual = Result([{**row, "error": "REBALANCE_IN_PROGRESS"}], 1)
+    phases = [{**row, "generation": None} for row in results()["rebalances"].rows]
+    rebalances = Result(phases, len(phases))
+    text = page(OVERVIEW, {"errors": usual, "rebalances": rebalances}, PLOTLY)
+    assert "<div><dt>with errors</dt>" in text
+    assert "Members: <span" in text
+    assert "Generations: <span" not in text
+
+
+def test_columns_without_a_value_are_not_shown() -> None:
+    rows = [{**row, "topic": None} for row in results()["findings"].rows]
+    tables = [
+        page(OVERVIEW, {"findings": each}, PLOTLY)
+        for each in (results()["findings"], Result(rows, len(rows)))
+    ]
+    assert [">topic</button>" in table for table in tables] == [True, False]
 
 
 def test_rows_beyond_the_page_are_counted() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Content, Result, Section, cut
 from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.pipeline.report.sections.errors import USUAL
+from barnabas.pipeline.report.sections.rebalances import LONG_MS
 from barnabas.pipeline.report.sections.unread import MISSING
 from tests.pipeline.report.made import HOSTILE, at, results
 
@@ -96,7 +98,10 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
 def test_a_standstill_and_who_was_late_are_said() -> None:
     (said,) = drawn("rebalances").statements
     assert said.severity == "bad"
-    assert "delivery stopped for up to 15.7 s (generation 2)" in said.text
+    assert said.text.startswith(
+        "group orders-service: 3 generations from 14:05:05.000 to 14:06:58.000, "
+    )
+    assert "delivery stopped for up to 15.7 s from 14:05:50.000 (generation 2)" in said.text
     assert "late: <script>" in said.text, "as it is: the page escapes"
     assert said.text.endswith(" in generation 2; orders-service-a missed generation 3")
 
@@ -225,3 +230,55 @@ def test_what_was_not_leaves_a_hole_and_what_took_no_time_is_drawn_all_the_same(
     (plot,) = drawn("latency", latency=Result(rows, 3)).plots
     assert plot.traces[0]["y"] == [0.01, 3.0, None, 4.0]
     assert plot.traces[0]["customdata"][0] == "0.00 ms, of 40"
+
+
+def test_partitions_have_the_measures_with_data_only() -> None:
+    rows = [
+        {**row, "fetched_bytes": 0, "fetched_records": None}
+        for row in results()["hot_partitions"].rows
+    ]
+    content = drawn("hot_partitions", hot_partitions=Result(rows, len(rows)))
+    (plot,), (table,) = content.plots, content.tables
+    assert plot.choices == ("bytes produced", "records produced")
+    assert not any(column.startswith("fetched") for column in table.columns)
+
+
+def test_a_reader_whose_responses_were_not_captured_has_no_share() -> None:
+    (first, *_) = results()["topics"].rows
+    writers = [{**first, "client_id": name} for name in "ab"]
+    reader = {**first, "access": "read", "client_id": "c", "bytes": None, "share": None}
+    (statement,) = drawn("topics", topics=Result([*writers, reader], 3)).statements
+    assert statement.text.endswith("; read by c")
+
+
+@pytest.mark.parametrize(
+    ("standstill_ms", "severities"), [(3_000.0, []), (LONG_MS - 1, []), (LONG_MS, ["bad"])]
+)
+def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
+    standstill_ms: float, severities: list[str]
+) -> None:
+    found = [
+        {**row, "group_standstill_ms": standstill_ms}
+        for row in results()["rebalances"].rows
+        if row["generation"] == 1
+    ]
+    statements = drawn("rebalances", rebalances=Result(found, len(found))).statements
+    assert [statement.severity for statement in statements] == severities
+
+
+@pytest.mark.parametrize(
+    ("names", "severity", "beginning"),
+    [
+        (USUAL, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
+        ((*USUAL, "NOT_COORDINATOR"), "odd", "b: 1 NOT_COORDINATOR in responses"),
+    ],
+)
+def test_usual_errors_do_not_stand_out(names: Sequence[str], severity: str, beginning: str) -> None:
+    (row, *_) = results()["errors"].rows
+    rows = [
+        {**row, "error": name, "client_id": "a" if name in USUAL else "b"}
+        | {"count": 9 if name in USUAL else 1}
+        for name in names
+    ]
+    (statement,) = drawn("errors", errors=Result(rows, len(rows))).statements
+    assert (statement.severity, statement.text[: len(beginning)]) == (severity, beginning)

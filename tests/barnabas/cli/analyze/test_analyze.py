@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.cli.analyze.analyze import analyze, printed, session_of, taken
+from barnabas.captures.kafka.notes import ONE_DIRECTION
+from barnabas.cli.analyze.analyze import analyze, check_captures, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.options import AnalyzeOptions, EngineChoice
 from barnabas.cli.analyze.progress import step_progress
 from barnabas.cli.app import app
+from barnabas.cli.captures.files import capture_files
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.reading.paths import SKIPPED
@@ -27,6 +29,7 @@ from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import sail, session
 from barnabas.pipeline.tables.limits import Limit
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import BLOBS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from tests.places import ROOT, SAMPLES
@@ -54,10 +57,15 @@ def trouble(wanted: AnalyzeOptions) -> Trouble:
     return raised.value
 
 
-def told(tmp_path: Path, wanted: AnalyzeOptions, results: dict[str, Result] | None = None) -> int:
+def told(
+    tmp_path: Path,
+    wanted: AnalyzeOptions,
+    results: dict[str, Result] | None = None,
+    only: Direction | None = None,
+) -> int:
     """Print results; return the exit code."""
     nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
-    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
+    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0, only=only)
     quality = [{"capture": "a", "gaps": 3}]
     outcome = Outcome(seen, nothing | (results or {}), tmp_path / "report.html", quality)
     return printed(outcome, wanted, Output())
@@ -67,6 +75,16 @@ def test_a_file_that_was_left_out_is_a_finding(tmp_path: Path) -> None:
     row = {"kind": SKIPPED, "file": "b", "capture": "a", "reason": "not a capture", "count": 1}
     options = asked(CAPTURE, tmp_path)
     assert told(tmp_path, options, {"unread": Result([row], 1)}) == FINDINGS
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_direction_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], direction: Direction
+) -> None:
+    assert told(tmp_path, asked(CAPTURE, tmp_path), only=direction) == FINE
+    counts, sentence, *_ = capsys.readouterr().out.splitlines()
+    assert sentence == ONE_DIRECTION[direction]
+    assert ("with an error" in counts) == (direction == "response")
 
 
 @pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
@@ -266,3 +284,15 @@ def test_what_of_a_folder_is_no_capture_is_named(
     (captures / "broken.pcap").write_bytes(b"broken")
     trouble(asked(captures, captures / "broken.pcap"))
     assert f"left out, not a capture: {captures / 'broken.pcap'}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_skip_bad_means_files_of_folders_too(tmp_path: Path, *, folder: bool) -> None:
+    good, bad = tmp_path / "good.pcap.gz", tmp_path / "bad.pcap"
+    shutil.copy(CAPTURE, good)
+    bad.write_bytes(b"broken")
+    given = [tmp_path] if folder else [good, bad]
+    options = AnalyzeOptions(captures=[*map(str, given)], out="out", skip_bad=True)
+    files, skipped = check_captures(options, capture_files(options.paths))
+    assert files == [good]
+    assert skipped[bad].startswith("not a capture: byte 0: neither pcap nor pcapng")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.files.pcapng import BYTE_ORDER, MAGIC
 from tests.barnabas.cli.captures.written import write
 from tests.barnabas.cli.command import run
 
@@ -29,6 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "empty").write_bytes(b"")
     (made / "notes").write_text("remember the milk\n")
     (made / "damaged").write_bytes(good + struct.pack("<III", 6, 7, 0))
+    (made / "short").write_bytes(MAGIC + b"garbage")
+    (made / "long").write_bytes(MAGIC + struct.pack("<2I", 2000, BYTE_ORDER) + b"garbage")
     (made / "packed").write_bytes(bytes.fromhex("1f8b0800000000000000ffff") + bytes(20))
     (made / "around").symlink_to("around")
     os.mkfifo(made / "pipe")
@@ -47,6 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("pipe", "can't read the capture pipe: not a regular file; save it to a file first"),
         ("empty", "empty is not a capture: byte 0: the file is empty"),
         ("notes", "notes is not a capture: byte 0: neither pcap nor pcapng"),
+        ("short", "short is not a capture: byte 8: not a section header (61 67 65)"),
+        ("long", "long is not a capture: byte 8: not a section header"),
         ("packed", "packed is not a capture: byte 0: the compressed data is damaged from here on"),
         ("damaged", "damaged is damaged: byte"),
     ],

@@ -15,11 +15,14 @@ import pytest
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.dialect_checks import dialect_checks
 from barnabas.captures.checks.finding import LISTED
+from barnabas.captures.kafka.notes import ONE_DIRECTION
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.dialects import dialects
+from barnabas.specs.frames import Direction
 from tests.barnabas.cli.captures.written import write
 from tests.barnabas.cli.command import Ran, run
 from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.kafka.test_one_direction import of_sample, one_direction
 from tests.captures.split import split
 from tests.places import SAMPLES
 from tests.proxy.playbook import MS, START
@@ -234,3 +237,18 @@ def test_checks_of_ones_own(right: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert (code, "warning sizes: " in out) == (1, True)
     assert check(right, *own, *only, "--set", "sizes.largest=1000").returncode == 0
     assert check(right, *own, "--only", "order").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("kept", "result"), [("request", "no findings"), ("response", "nothing to check")]
+)
+def test_one_direction_is_named(tmp_path: Path, kept: Direction, result: str) -> None:
+    path = one_direction(tmp_path / "f.pcap", of_sample("rebalance.pcap.gz"), kept)
+    code, out, err = check(path)
+    decoded = run("decode", path)
+    exchanges = len(decoded.stdout.splitlines())
+    first, *notes = err.splitlines()
+    assert (code, out) == (0, "")
+    assert first == f"{exchanges} exchanges: {result}; {ONE_DIRECTION[kept]}"
+    assert check(path, "--format", "json").document["only"] == kept
+    assert {note for note in decoded.stderr.splitlines() if "content unknown" in note} <= {*notes}
