@@ -11,7 +11,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"barnabastest"
+	"barnabas.example/barnabas.git/go/barnabastest"
 )
 
 const moved = `
