@@ -78,8 +78,9 @@ def test_the_example_in_a_project_of_its_own(program: str, tmp_path: Path) -> No
     named = ("-c", "user.name=x", "-c", "user.email=x@example.org")
     for words in (("init",), ("add", "."), ("commit", "-m", "x"), ("tag", f"{GO}/{version}")):
         assert run(repository, "git", *named, *words).returncode == 0
-    text = PROJECT + example(GO)
-    (project / "orders_test.go").write_text(text)
+    text = example(GO)
+    failing = text.replace("AtLeast: 1, AtMost: 3", "AtMost: 0").replace("SentAgain", "NotSentAgain")
+    (project / "orders_test.go").write_text(PROJECT + text + failing)
     settings = {
         "GOPRIVATE": "barnabas.example",
         "GIT_CONFIG_COUNT": "1",
@@ -88,14 +89,13 @@ def test_the_example_in_a_project_of_its_own(program: str, tmp_path: Path) -> No
         "BARNABAS_REPORTS": str(tmp_path / "reports"),
     }
     requirement = "github.com/segmentio/kafka-go@v0.4.51"
-    for line in ((*"mod init orders".split(),), command.split()[1:], ("get", requirement), ("test",)):
+    for line in (("mod", "init", "orders"), command.split()[1:], ("get", requirement)):
         done = run(project, program, *line, **settings)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert not (tmp_path / "reports").exists()
-    (project / "orders_test.go").write_text(text.replace("AtLeast: 1, AtMost: 3", "AtMost: 0"))
-    done = run(project, program, "test", **settings)
+    done = run(project, program, "test", "-v", **settings)
+    outcomes = re.findall(r"^--- (\w+): (\w+)", done.stdout, re.MULTILINE)
+    assert outcomes == [("PASS", "TestOrdersAreSentAgain"), ("FAIL", "TestOrdersAreNotSentAgain")], done
     assert "1 retried request, where 0 at most should be" in done.stdout
     capture = re.search(r"capture: (.+)", done.stdout)
     assert capture is not None
-    assert Path(capture[1]).parent == tmp_path / "reports"
-    assert Path(capture[1]).is_file()
+    assert [Path(capture[1])] == [*(tmp_path / "reports").iterdir()]
