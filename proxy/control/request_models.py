@@ -49,7 +49,7 @@ class NewTest(RequestBody):
 class WaitFor(RequestBody):
     """The number of exchanges to wait for, and the timeout.
 
-    `since`: The number of earlier exchanges of the test that do not count, such as its `exchanges` at some time.
+    `since`: The number of first exchanges of the test that do not count.
     """
 
     filter: str = ""

@@ -1,4 +1,4 @@
-"""The fixture for Go tests: its own tests, and its README's example in a project that gets the module by git."""
+"""The fixture for Go tests: its own tests, and its README's example in another project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ import (
 )
 
 func sendOrders(bootstrap string) {
-	writer := &kafka.Writer{Addr: kafka.TCP(bootstrap), Topic: "orders", RequiredAcks: kafka.RequireAll, AllowAutoTopicCreation: true}
+	writer := &kafka.Writer{Addr: kafka.TCP(bootstrap), Topic: "orders", AllowAutoTopicCreation: true}
+	writer.RequiredAcks = kafka.RequireAll
 	defer writer.Close()
 	if err := writer.WriteMessages(context.Background(), kafka.Message{Value: []byte("tea")}); err != nil {
 		panic(err)
@@ -79,7 +80,9 @@ def test_the_example_in_a_project_of_its_own(program: str, tmp_path: Path) -> No
     for words in (("init",), ("add", "."), ("commit", "-m", "x"), ("tag", f"{GO}/{version}")):
         assert run(repository, "git", *named, *words).returncode == 0
     text = example(GO)
-    failing = text.replace("AtLeast: 1, AtMost: 3", "AtMost: 0").replace("SentAgain", "NotSentAgain")
+    failing = text.replace("AtLeast: 1, AtMost: 3", "AtMost: 0").replace(
+        "SentAgain", "NotSentAgain"
+    )
     (project / "orders_test.go").write_text(PROJECT + text + failing)
     settings = {
         "GOPRIVATE": "barnabas.example",
@@ -94,7 +97,10 @@ def test_the_example_in_a_project_of_its_own(program: str, tmp_path: Path) -> No
         assert done.returncode == 0, done.stdout + done.stderr
     done = run(project, program, "test", "-v", **settings)
     outcomes = re.findall(r"^--- (\w+): (\w+)", done.stdout, re.MULTILINE)
-    assert outcomes == [("PASS", "TestOrdersAreSentAgain"), ("FAIL", "TestOrdersAreNotSentAgain")], done
+    assert outcomes == [
+        ("PASS", "TestOrdersAreSentAgain"),
+        ("FAIL", "TestOrdersAreNotSentAgain"),
+    ], done
     assert "1 retried request, where 0 at most should be" in done.stdout
     capture = re.search(r"capture: (.+)", done.stdout)
     assert capture is not None

@@ -1,4 +1,4 @@
-"""The extension for JUnit: its own tests, and its README's example in a project with its published artifact."""
+"""The extension for JUnit: its own tests, and its README's example in another project."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ import org.junit.jupiter.api.Test;
 class OrdersTest {
     static void sendOrders(String bootstrap) throws Exception {
         var text = new StringSerializer();
-        try (var producer = new KafkaProducer<>(Map.<String, Object>of("bootstrap.servers", bootstrap), text, text)) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", bootstrap);
+        try (var producer = new KafkaProducer<>(settings, text, text)) {
             producer.send(new ProducerRecord<>("orders", "tea")).get();
         }
     }
@@ -101,9 +102,7 @@ def mvn(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(500)
 def test_its_tests_pass_and_the_example_in_a_project_of_its_own(tmp_path: Path) -> None:
     repository, project = tmp_path / "repository", tmp_path / "project"
-    ours = shutil.copytree(
-        ROOT / JAVA, tmp_path / "java", ignore=shutil.ignore_patterns("target")
-    )
+    ours = shutil.copytree(ROOT / JAVA, tmp_path / "java", ignore=shutil.ignore_patterns("target"))
     dependency, pom = getting(JAVA, "xml"), (ours / "pom.xml").read_text()
     version = dependency.partition("<version>")[2].partition("<")[0]
     snapshot = f"{version}-SNAPSHOT"  # Maven looks for newer ones of these
@@ -121,7 +120,9 @@ def test_its_tests_pass_and_the_example_in_a_project_of_its_own(tmp_path: Path) 
     (project / "pom.xml").write_text(pom)
     text = PROJECT + textwrap.indent(example(JAVA), "    ") + "}\n"
     test.write_text(text)
-    failing = text.replace('"Produce", 1, 3', '"Produce", 0, 0').replace("OrdersTest", "FailingTest")
+    failing = text.replace('"Produce", 1, 3', '"Produce", 0, 0').replace(
+        "OrdersTest", "FailingTest"
+    )
     test.with_name("FailingTest.java").write_text(failing)
     done = mvn(project, "-U", "test")
     assert "Tests run: 2, Failures: 1, Errors: 0" in done.stdout, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The fixture for node's test runner: its own tests, and its README's example in a project with its package."""
+"""The fixture for node's test runner: its own tests, and its README's example in another project."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Requests:
         ]
 
     async def wait_for(self, request: Request) -> Response:
-        """Wait until `count` exchanges since the start, or after the first `since`, pass `filter`; return them.
+        """Wait until `count` exchanges pass `filter`, without the first `since` of the test; return them.
 
         After `timeout_ms` the status is 408, and the response has the exchanges so far and an error message.
         """
