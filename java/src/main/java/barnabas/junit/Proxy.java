@@ -15,6 +15,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,7 +141,8 @@ public final class Proxy {
         byte[] capture = send(server, "GET", path + "/capture", "");
         String start = name.substring(0, Math.min(name.length(), LONGEST_NAME)).replaceAll("\\W+", "_");
         Path folder = Files.createDirectories(reports().toAbsolutePath());
-        return Files.write(folder.resolve(start + "-" + path.substring(1) + ".pcapng"), capture);
+        Path file = Files.write(folder.resolve(start + "-" + path.substring(1) + ".pcapng"), capture);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------")); // it may have passwords
     }
 
     private static Path reports() {

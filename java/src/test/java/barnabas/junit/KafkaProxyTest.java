@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,6 +114,7 @@ class KafkaProxyTest {
         assertEquals(Path.of("target/barnabas").toAbsolutePath(), capture.getParent());
         assertTrue(capture.getFileName().toString().matches("it_fails_1-\\w+\\.pcapng"), capture.toString());
         assertTrue(Files.size(capture) > 1000);
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(capture)));
         try (var captures = Files.list(capture.getParent())) {
             assertTrue(captures.noneMatch(file -> file.getFileName().toString().startsWith("it_passes")));
         }
