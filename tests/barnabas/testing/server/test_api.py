@@ -191,8 +191,9 @@ def test_since_leaves_out_what_passed_before(it: Server, tmp_path: Path) -> None
         send(maker)  # two retries
         mark = it.ask("GET", f"/tests/{test['id']}").json["exchanges"]
         wait = {"filter": PRODUCED, "since": mark, "timeout_ms": 50}
-        assert it.of(test, "wait_for", wait).error.startswith("0 of 1")
-        assert "all that passed is 0 exchanges" in it.of(test, "wait_for", wait).error
+        in_vain = it.of(test, "wait_for", wait).error
+        assert in_vain.startswith("0 of 1")
+        assert "Produce v" not in in_vain
         send(maker)
         (waited,) = it.of(test, "wait_for", wait).json["exchanges"]
     filtered = f"exchanges?filter=api%20==%20'Produce'&since={mark}"
@@ -206,9 +207,10 @@ def test_since_leaves_out_what_passed_before(it: Server, tmp_path: Path) -> None
     whole = it.of(test, "report", method="GET").body.decode()
     assert "Produce v10 NOT_LEADER_OR_FOLLOWER" in whole
     assert "rule the leader has moved: 4 matched, 2 fired, respond" in whole
-    later = it.of(test, f"report?since={mark}", method="GET").body.decode().splitlines()
-    assert later[0] == "all that passed is 1 exchange:"
-    assert re.search(r" maker b\d Produce v\d+ [\d.]+ ms orders\[\d] 1 record", later[1])
+    later = it.of(test, f"report?since={mark}", method="GET").body.decode()
+    assert later.startswith("all that passed is ")
+    assert "NOT_LEADER_OR_FOLLOWER" not in later
+    assert re.search(r" maker b\d Produce v\d+ [\d.]+ ms orders\[\d] 1 record", later)
     capture = tmp_path / "capture.pcapng"  # of a test that runs
     capture.write_bytes(it.of(test, "capture", method="GET").body)
     assert "Produce" in [each.api for each in open_capture(capture).exchanges()]
