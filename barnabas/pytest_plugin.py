@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -155,11 +156,11 @@ def pytest_runtest_makereport(
     """Add the exchanges to the report of a failure; remove the files of a test that passed."""
     report = yield
     proxies = item.stash.get(_proxies, [])
-    if report.failed and proxies:
+    if report.failed and (shown := proxies or _shared(item)):
         from barnabas.testing.report import section
 
         item.stash[_failed] = True
-        report.sections += [("barnabas proxy", section(proxy)) for proxy in proxies]
+        report.sections += [("barnabas proxy", section(proxy)) for proxy in shown]
     if report.when == "teardown" and proxies:
         if not item.stash.get(_failed, False):
             for proxy in proxies:
@@ -167,3 +168,13 @@ def pytest_runtest_makereport(
         del item.stash[_proxies]  # the test may run again
         item.stash[_failed] = False
     return report
+
+
+def _shared(item: pytest.Item) -> list[KafkaProxy]:
+    """Return the proxies that a test takes from fixtures of the project."""
+    if "barnabas.testing.kafka_proxy" not in sys.modules:
+        return []
+    from barnabas.testing import KafkaProxy
+
+    values = getattr(item, "funcargs", {}).values()
+    return [each for each in values if isinstance(each, KafkaProxy)]

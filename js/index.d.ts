@@ -38,6 +38,8 @@ export declare const options: { command: string[]; arguments: string[] }
 
 export declare function start(t: TestContext, scenario?: string): Promise<Proxy>
 
+export declare function shared(scenario?: string): (t: TestContext) => Promise<Proxy>
+
 export declare class Proxy {
   readonly bootstrapServer: string
   readonly cluster: string
@@ -49,5 +51,6 @@ export declare class Proxy {
   assertRetries(may: Retries): Promise<void>
   assertNoDuplicates(): Promise<void>
   assertFindings(...checks: string[]): Promise<void>
+  report(name?: string): Promise<string>
   end(): Promise<{ capture?: string; ended: { rules: Rule[]; findings: Finding[] } }>
 }

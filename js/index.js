@@ -1,6 +1,8 @@
 // A Kafka proxy of its own for a test of node's test runner: rules that break what passes, and assertions on what passed.
 
 import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { options, server } from './server.js'
 
 export { options }
@@ -9,23 +11,46 @@ const LONGEST = 200 // characters of a test's name
 
 /** Begin a test with a proxy of its own; scenario: YAML, or the name of one that comes with barnabas. */
 export async function start(t, scenario) {
-  const ready = await server()
-  const began = await ask(ready, 'POST', '', { name: t.name.slice(0, LONGEST), ...(scenario && { scenario }) })
+  const [ready, began] = await begin(t.name, scenario)
   const proxy = new Proxy(ready, began)
   t.after(async () => {
-    const { ended, capture } = await proxy.end()
-    if (t.passed === false) t.diagnostic(JSON.stringify({ rules: ended.rules, findings: ended.findings, capture }))
+    await proxy.end()
+    if (t.passed === false) t.diagnostic(await proxy.report(t.name))
   })
   return proxy
 }
 
-/** The proxy of one test. */
+/**
+ * Return a function like `start` for tests that share one proxy: it begins with the first of them and ends with the
+ * process. Each test sees the exchanges since its own beginning.
+ */
+export function shared(scenario) {
+  let started
+  return async t => {
+    const [ready, began] = await (started ??= begin('shared', scenario))
+    const { exchanges } = await ask(ready, 'GET', '/' + began.id)
+    const proxy = new Proxy(ready, began, exchanges)
+    t.after(async () => {
+      if (t.passed === false) t.diagnostic(await proxy.report(t.name))
+    })
+    return proxy
+  }
+}
+
+async function begin(name, scenario) {
+  const ready = await server()
+  return [ready, await ask(ready, 'POST', '', { name: name.slice(0, LONGEST), ...(scenario && { scenario }) })]
+}
+
+/** The proxy of one test, or what one test sees of a shared proxy. */
 export class Proxy {
   #ready
   #path
+  #since
 
-  constructor(ready, { id, bootstrap }) {
+  constructor(ready, { id, bootstrap }, since = 0) {
     this.#ready = ready
+    this.#since = since
     this.#path = '/' + id
     this.bootstrapServer = bootstrap
     this.cluster = ready.bootstrap
@@ -51,12 +76,12 @@ export class Proxy {
 
   /** Exchanges that have passed so far, of those that pass a filter, such as `api == 'Produce'`. */
   async exchanges(filter = '') {
-    return this.#ask('GET', `/exchanges?${new URLSearchParams({ filter, last: '100000' })}`)
+    return this.#ask('GET', `/exchanges?${new URLSearchParams({ filter, last: '100000', since: this.#since })}`)
   }
 
   /** Wait until so many exchanges that pass a filter have passed since the test began, and fail after some ms. */
   async waitFor(filter, count = 1, timeout_ms = 5000) {
-    return (await this.#ask('POST', '/wait_for', { filter, count, timeout_ms })).exchanges
+    return (await this.#ask('POST', '/wait_for', { filter, count, timeout_ms, since: this.#since })).exchanges
   }
 
   /** Fail unless as many requests were sent again as may be. */
@@ -82,8 +107,23 @@ export class Proxy {
 
   #ended
 
+  /** Return the last exchanges, what the rules did, what checks find, and the path of the capture, which stays. */
+  async report(name = '') {
+    const said = await (await send(this.#ready, 'GET', `${this.#path}/report?since=${this.#since}`)).text()
+    return `${said}capture: ${await this.#keep(name).catch(problem => problem.message)}`
+  }
+
+  async #keep(name) {
+    const capture = await send(this.#ready, 'GET', this.#path + '/capture')
+    const folder = resolve(process.env.BARNABAS_REPORTS || 'barnabas-captures')
+    const file = join(folder, `${name.slice(0, LONGEST).replace(/\W+/g, '_')}-${this.#path.slice(1)}.pcapng`)
+    await mkdir(folder, { recursive: true })
+    await writeFile(file, Buffer.from(await capture.arrayBuffer()), { mode: 0o600 })
+    return file
+  }
+
   async #assert(what) {
-    const { broken } = await this.#ask('POST', '/assert', what)
+    const { broken } = await this.#ask('POST', '/assert', { ...what, since: this.#since })
     if (broken.length > 0) assert.fail(broken.join('\n'))
   }
 
@@ -92,12 +132,15 @@ export class Proxy {
   }
 }
 
-// A request about tests: text as it is, all else as JSON.
-async function ask({ control, token }, method, path, body) {
+async function ask(...request) {
+  return (await send(...request)).json()
+}
+
+// Send a request about tests: text as it is, all else as JSON.
+async function send({ control, token }, method, path, body) {
   const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(`http://${control}/v1/tests${path}`, { method, headers, body: sent })
-  const said = await answer.json()
-  assert.ok(answer.ok, `barnabas: ${said.error ?? answer.status}`)
-  return said
+  if (!answer.ok) assert.fail(`barnabas: ${(await answer.json()).error ?? answer.status}`)
+  return answer
 }

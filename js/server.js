@@ -2,10 +2,42 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** How barnabas is started, and options of serve-tests. To be set before the first test. */
-export const options = { command: (process.env.BARNABAS ?? 'barnabas').split(/\s+/), arguments: [] }
+/** The words that start barnabas (empty: see `command`), and options of serve-tests. Set them before the first test. */
+export const options = { command: [], arguments: [] }
+
+const MISSING =
+  'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
+  '(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)'
+
+/**
+ * Return the words that start barnabas. The first that is there: BARNABAS in the environment (split at spaces),
+ * options.command, barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the image BARNABAS_IMAGE by docker
+ * or podman.
+ */
+export function command({ BARNABAS = '', BARNABAS_WHEEL: wheel, BARNABAS_IMAGE: image, PATH = '' } = process.env) {
+  if (BARNABAS.trim()) return BARNABAS.trim().split(/\s+/)
+  if (options.command.length > 0) return options.command
+  const extras = wheel?.includes('[') ? '' : '[control,peers]'
+  const ways = [['barnabas']]
+  if (wheel) ways.push(['uvx', '--from', wheel + extras, 'barnabas'], ['pipx', 'run', '--spec', wheel + extras, 'barnabas'])
+  if (image) for (const program of ['docker', 'podman']) ways.push([program, 'run', '--rm', '-i', '--network', 'host', image])
+  const words = ways.find(([program]) => PATH.split(delimiter).some(folder => isExecutable(join(folder, program))))
+  if (!words) throw new Error(MISSING)
+  return words
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
 
 let ready
 
@@ -14,14 +46,14 @@ export const server = () => (ready ??= start())
 
 // When this process is gone the system closes the pipe to the server's stdin, and then it ends.
 async function start() {
-  const [program, ...rest] = [...options.command, '--until-eof', 'serve-tests', ...options.arguments]
+  const [program, ...rest] = [...command(), '--until-eof', 'serve-tests', ...options.arguments]
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const failed = once(child, 'error').then(([problem]) => {
-    throw new Error(`barnabas can't be started (install barnabas with the extras 'control,peers'): ${problem.message}`)
+    throw new Error(`barnabas can't be started: ${problem.message}`)
   })
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`barnabas was not ready: exit code ${code}`)
+    throw new Error(`barnabas was not ready (${[program, ...rest].join(' ')}): exit code ${code}`)
   })
   for (const late of [failed, ended]) late.catch(() => {}) // once it is ready nobody waits for these
   const [line] = await Promise.race([once(lines, 'line'), failed, ended])

@@ -55,6 +55,7 @@ OTHERS: Final = {
     "GET /exchanges/stream": "text/event-stream",
     "GET /metrics": "text/plain",
     "POST /take": "application/octet-stream",
+    "GET /report": "text/plain",
     "GET /capture": "application/vnd.tcpdump.pcap",
 }
 """The media types of responses that are not JSON."""
@@ -62,7 +63,8 @@ OTHERS: Final = {
 QUERY_PARAMETERS: Final = {
     "GET /exchanges/follow": ("after", "filter"),
     "GET /exchanges/rows": ("numbers",),
-    "GET /exchanges": ("last", "filter"),
+    "GET /exchanges": ("last", "filter", "since"),
+    "GET /report": ("since",),
     "GET /exchanges/stream": ("filter",),
     "GET /log": ("api", "error", "filter"),
     "GET /groups": ("group",),

@@ -6,6 +6,8 @@ import json
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from copy import copy
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Unpack
 from urllib.parse import urlencode
@@ -50,6 +52,8 @@ class KafkaProxy:
         """The rules, which a test may replace and add."""
         self.process = process
         self._rules: list[Row] = []
+        self._since = 0
+        """The number of exchanges that queries leave out."""
         host, _, port = process.ready["control"].rpartition(":")
         self._client = Client((host, int(port)), process.ready["token"], TIMEOUT)
 
@@ -57,6 +61,15 @@ class KafkaProxy:
         return f"<proxy at {self.bootstrap_server}>"
 
     # queries
+
+    def since(self) -> KafkaProxy:
+        """Return this proxy without the exchanges so far, for one of several tests that share it.
+
+        Raises Ended, Unreachable.
+        """
+        view = copy(self)
+        view._since = self._look({})["over"]
+        return view
 
     def exchanges(self, **query: Unpack[ExchangeQuery]) -> list[Exchange]:
         """Return the exchanges so far that meet all conditions, in the order in which they ended.
@@ -77,7 +90,8 @@ class KafkaProxy:
                 "what is left says nothing about all of them"
             )
         selected = selection(query, checked)
-        return [each for row in self._rows(checked["over"]) if (each := selected(row)) is not None]
+        rows = islice(self._rows(checked["over"]), self._since, None)
+        return [each for row in rows if (each := selected(row)) is not None]
 
     def wait_for(
         self, count: int = 1, *, timeout: float = TIMEOUT, **query: Unpack[ExchangeQuery]
@@ -101,21 +115,23 @@ class KafkaProxy:
         end = time.monotonic() + timeout
         selected = selection(query, self._look(query))
         matching: list[Exchange] = []
+        passed = 0
         with closing(self._log()) as log:
             while len(matching) < count:
                 row = next(log)
                 if row is not None:
-                    if (exchange := selected(row)) is not None:
+                    passed += 1
+                    if passed > self._since and (exchange := selected(row)) is not None:
                         matching.append(exchange)
                     continue
                 if time.monotonic() > end:
                     if len(late := self.exchanges(**query)) >= count:
                         return late  # they had passed and were not logged yet
-                    expected, passed = f"{count} with {described(query)}", self.exchanges()
+                    expected, all_passed = f"{count} with {described(query)}", self.exchanges()
                     waiting = self._ask("GET", "/connections")
                     raise NotSeen(
                         timeout_message(
-                            expected, len(matching), timeout, len(passed), passed, waiting
+                            expected, len(matching), timeout, len(all_passed), all_passed, waiting
                         )
                     )
                 time.sleep(LOOK)

@@ -30,12 +30,18 @@ def timeout_message(
         last: The last exchanges.
         connections: The connections as the control port lists them.
     """
-    lines = [f"{count} of {expected} passed within {within:g} s", *_unanswered(connections)]
+    first = f"{count} of {expected} passed within {within:g} s"
+    return "\n  ".join([first, *traffic_lines(total, last, connections)])
+
+
+def traffic_lines(total: int, last: Sequence[object], connections: Iterable[Row]) -> list[str]:
+    """Return lines with the requests that wait, the number of exchanges, and the last ones."""
+    lines = [*_unanswered(connections)]
     lines.append(f"all that passed is {plural(total, 'exchange')}" + (":" if total else ""))
     listed = last[-SHOWN:]
     if total > len(listed):
         lines[-1] += f" the last {len(listed)} of them"
-    return "\n  ".join([*lines, *map(str, listed)])
+    return [*lines, *map(str, listed)]
 
 
 def _unanswered(connections: Iterable[Row]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-module barnabastest
+module barnabas.example/barnabas.git/go/barnabastest
 
 go 1.23
 

@@ -3,16 +3,22 @@ package barnabastest
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// Proxy is the proxy of one test. Whatever can't be done ends the test.
+// Proxy is the proxy of one test, or what one test sees of a shared proxy. Whatever can't be done ends the test.
 type Proxy struct {
 	// BootstrapServer is HOST:PORT for the clients that are tested.
 	BootstrapServer string
@@ -22,6 +28,7 @@ type Proxy struct {
 	t      testing.TB
 	server ready
 	id     string
+	since  int // the number of exchanges before the test
 }
 
 // Scenario is YAML, or the name of one that comes with barnabas; empty: no rules.
@@ -50,14 +57,6 @@ type Rule struct {
 	Fired   int    `json:"fired"`
 }
 
-// Finding is what a check finds wrong in what passed.
-type Finding struct {
-	Check    string `json:"check"`
-	Severity string `json:"severity"`
-	What     string `json:"what"`
-	Advice   string `json:"advice"`
-}
-
 // Retries are how many requests may have been sent again, of an API, of clients whose id is as a glob says.
 type Retries struct {
 	API      string `json:"api,omitempty"`
@@ -66,24 +65,54 @@ type Retries struct {
 	AtMost   int    `json:"at_most"`
 }
 
-// Start begins a test with a proxy of its own. When the test is over the proxy ends; of a test that failed
-// the log has what its rules did, what checks find and where its capture is.
+// Start begins a test with a proxy of its own, which ends with the test. If the test fails, the log has the last
+// exchanges, what the rules did, what checks find, and the path of the capture: see Reports.
 func Start(t testing.TB, scenario Scenario) *Proxy {
 	t.Helper()
-	found, err := server()
+	p, err := begin(t.Name(), scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Cluster: found.Bootstrap, t: t, server: found}
-	body := map[string]any{"name": short(t.Name())}
+	p.t = t
+	t.Cleanup(p.end)
+	return &p
+}
+
+// Shared returns a function like Start for tests that share one proxy: it begins with the first of them and ends
+// with the process. Each test sees the exchanges since its own beginning.
+func Shared(scenario Scenario) func(t testing.TB) *Proxy {
+	started := sync.OnceValues(func() (Proxy, error) { return begin("shared", scenario) })
+	return func(t testing.TB) *Proxy {
+		t.Helper()
+		p, err := started()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.t = t
+		var now struct{ Exchanges int }
+		p.must(p.ask("GET", "", nil, &now))
+		p.since = now.Exchanges
+		t.Cleanup(p.fail)
+		return &p
+	}
+}
+
+func begin(name string, scenario Scenario) (Proxy, error) {
+	ready, err := server()
+	if err != nil {
+		return Proxy{}, err
+	}
+	p := Proxy{Cluster: ready.Bootstrap, server: ready}
+	body := map[string]any{"name": short(name)}
 	if scenario != "" {
 		body["scenario"] = scenario
 	}
 	var began struct{ ID, Bootstrap string }
-	p.must(p.ask("POST", "", body, &began))
+	if err := p.ask("POST", "", body, &began); err != nil {
+		return Proxy{}, err
+	}
 	p.id, p.BootstrapServer = "/"+began.ID, began.Bootstrap
-	t.Cleanup(p.end)
-	return p
+	return p, nil
 }
 
 // Rule adds a rule (YAML), asked last.
@@ -116,7 +145,7 @@ func (p *Proxy) Fired(rule string) int {
 func (p *Proxy) Exchanges(filter string) []Exchange {
 	p.t.Helper()
 	var found []Exchange
-	query := url.Values{"filter": {filter}, "last": {"100000"}}
+	query := url.Values{"filter": {filter}, "last": {"100000"}, "since": {strconv.Itoa(p.since)}}
 	p.must(p.ask("GET", "/exchanges?"+query.Encode(), nil, &found))
 	return found
 }
@@ -126,7 +155,7 @@ func (p *Proxy) Exchanges(filter string) []Exchange {
 func (p *Proxy) WaitFor(filter string, count int, timeout time.Duration) []Exchange {
 	p.t.Helper()
 	var found struct{ Exchanges []Exchange }
-	body := map[string]any{"filter": filter, "count": count, "timeout_ms": timeout.Milliseconds()}
+	body := map[string]any{"filter": filter, "count": count, "since": p.since, "timeout_ms": timeout.Milliseconds()}
 	p.must(p.ask("POST", "/wait_for", body, &found))
 	return found.Exchanges
 }
@@ -151,6 +180,7 @@ func (p *Proxy) AssertFindings(checks ...string) {
 
 func (p *Proxy) assert(what map[string]any) {
 	p.t.Helper()
+	what["since"] = p.since
 	var said struct{ Broken []string }
 	p.must(p.ask("POST", "/assert", what, &said))
 	if len(said.Broken) > 0 {
@@ -159,20 +189,70 @@ func (p *Proxy) assert(what map[string]any) {
 }
 
 func (p *Proxy) end() {
-	var found struct {
-		Capture string
-		Ended   struct {
-			Rules    []Rule
-			Findings []Finding
-		}
-	}
-	if err := p.ask("DELETE", "", nil, &found); err != nil {
+	if err := p.ask("DELETE", "", nil, nil); err != nil {
 		p.t.Error(err)
 		return
 	}
-	if p.t.Failed() {
-		p.t.Logf("rules: %+v\nfindings: %+v\ncapture: %s", found.Ended.Rules, found.Ended.Findings, found.Capture)
+	p.fail()
+}
+
+// fail logs what passed, and keeps the capture, if the test has failed.
+func (p *Proxy) fail() {
+	if !p.t.Failed() {
+		return
 	}
+	report, err := p.send("GET", "/report?since="+strconv.Itoa(p.since), nil)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	file, err := p.keep()
+	if err != nil {
+		file = err.Error()
+	}
+	p.t.Logf("%scapture: %s", report, file)
+}
+
+// keep writes the capture to a file that stays.
+func (p *Proxy) keep() (string, error) {
+	capture, err := p.send("GET", "/capture", nil)
+	if err != nil {
+		return "", err
+	}
+	folder, err := reports(p.t)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s-%s.pcapng", separators.ReplaceAllString(short(p.t.Name()), "_"), p.id[1:])
+	file := filepath.Join(folder, name)
+	return file, os.WriteFile(file, capture, 0o600)
+}
+
+// separators are characters that the names of captures do not have.
+var separators = regexp.MustCompile(`\W+`)
+
+// Reports is the folder for captures of failed tests, which is made if need be. Empty: BARNABAS_REPORTS in the
+// environment, else the folder of `go test -artifacts`, else a new folder among the system's temporary files.
+var Reports string
+
+func reports(t testing.TB) (string, error) {
+	folder := Reports
+	if folder == "" {
+		folder = os.Getenv("BARNABAS_REPORTS")
+	}
+	if folder == "" {
+		artifacts := flag.Lookup("test.artifacts")
+		of, is := t.(interface{ ArtifactDir() string })
+		if is && artifacts != nil && artifacts.Value.String() == "true" {
+			return of.ArtifactDir(), nil
+		}
+		return os.MkdirTemp("", "barnabas-")
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	return folder, os.MkdirAll(folder, 0o755)
 }
 
 func (p *Proxy) must(err error) {
@@ -182,8 +262,17 @@ func (p *Proxy) must(err error) {
 	}
 }
 
-// ask sends a request about the test: text as it is, all else as JSON.
+// ask sends a request about the test and reads the JSON of its response.
 func (p *Proxy) ask(method, path string, body, into any) error {
+	said, err := p.send(method, path, body)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(said, into)
+}
+
+// send sends a request about the test: text as it is, all else as JSON.
+func (p *Proxy) send(method, path string, body any) ([]byte, error) {
 	var sent []byte
 	switch given := body.(type) {
 	case nil:
@@ -192,35 +281,32 @@ func (p *Proxy) ask(method, path string, body, into any) error {
 	default:
 		text, err := json.Marshal(given)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sent = text
 	}
 	request, err := http.NewRequest(method, "http://"+p.server.Control+"/v1/tests"+p.id+path, bytes.NewReader(sent))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+p.server.Token)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if answer.StatusCode >= 400 {
 		var refused struct{ Error string }
 		if json.Unmarshal(said, &refused) != nil || refused.Error == "" {
 			refused.Error = answer.Status
 		}
-		return fmt.Errorf("barnabas: %s", refused.Error)
+		return nil, fmt.Errorf("barnabas: %s", refused.Error)
 	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(said, into)
+	return said, nil
 }
 
 // short is a name that is not longer than names of tests may be.

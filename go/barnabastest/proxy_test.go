@@ -3,13 +3,15 @@ package barnabastest_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 
-	"barnabastest"
+	"barnabas.example/barnabas.git/go/barnabastest"
 )
 
 const moved = `
@@ -96,6 +98,8 @@ func (b *broken) run(test func()) {
 }
 
 func TestWhatIsWrongFailsTheTestAndSaysWhatPassed(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "reports")
+	t.Setenv("BARNABAS_REPORTS", folder)
 	found := &broken{TB: t}
 	found.run(func() {
 		proxy := barnabastest.Start(found, moved)
@@ -106,11 +110,50 @@ func TestWhatIsWrongFailsTheTestAndSaysWhatPassed(t *testing.T) {
 	for place, wanted := range []string{
 		"check backoff finds nothing",
 		`barnabas: 0 of 1 with filter="api == 'Fetch'" passed within 0.05 s`,
-		"capture: ",
+		"rule the leader has moved: 2 matched, 1 fired",
 	} {
 		if len(found.said) != 3 || !strings.Contains(found.said[place], wanted) {
 			t.Fatalf("it said: %q", found.said)
 		}
+	}
+	if !strings.Contains(found.said[2], "Produce v8 NOT_LEADER_OR_FOLLOWER") {
+		t.Errorf("no exchange: %s", found.said[2])
+	}
+	_, file, _ := strings.Cut(found.said[2], "capture: "+folder)
+	if info, err := os.Stat(folder + file); err != nil || info.Size() < 1000 {
+		t.Errorf("no capture: %v", err)
+	}
+}
+
+func TestTestsShareAProxyAndSeeTheirOwnExchanges(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("BARNABAS_REPORTS", folder)
+	shared := barnabastest.Shared(moved)
+	first := shared(t)
+	send(t, first.BootstrapServer, "go-shared")
+	found := &broken{TB: t}
+	found.run(func() {
+		second := shared(found)
+		if second.BootstrapServer != first.BootstrapServer {
+			t.Errorf("two proxies: %s, %s", first.BootstrapServer, second.BootstrapServer)
+		}
+		send(t, second.BootstrapServer, "go-shared")
+		if count := len(second.WaitFor("api == 'Produce'", 1, 10*time.Second)); count != 1 {
+			t.Errorf("waited for %d", count)
+		}
+		if count := len(second.Exchanges("api == 'Produce'")); count != 1 {
+			t.Errorf("%d exchanges", count)
+		}
+		second.AssertRetries(barnabastest.Retries{API: "Produce"})
+		found.Error("broken")
+	})
+	if len(found.said) != 2 || strings.Contains(found.said[1], "NOT_LEADER_OR_FOLLOWER") {
+		t.Errorf("it said: %q", found.said)
+	}
+	first.AssertRetries(barnabastest.Retries{API: "Produce", AtLeast: 1, AtMost: 1})
+	captures, err := os.ReadDir(folder)
+	if err != nil || len(captures) != 1 {
+		t.Errorf("captures: %v, %v", captures, err)
 	}
 }
 

@@ -8,6 +8,7 @@ package barnabastest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,9 +17,8 @@ import (
 	"sync"
 )
 
-// Command starts barnabas. To be set before the first test; BARNABAS in the environment has the same,
-// split at spaces.
-var Command = []string{"barnabas"}
+// Command starts barnabas. Set it before the first test; empty: see command.
+var Command []string
 
 // Options of `barnabas serve-tests`, such as "-b", "localhost:9092". Without them there is an embedded
 // cluster, which all tests share.
@@ -33,15 +33,46 @@ type ready struct {
 
 var server = sync.OnceValues(start)
 
+// command returns the words that start barnabas. The first that is there: BARNABAS in the environment (split at
+// spaces), Command, barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the image BARNABAS_IMAGE by
+// docker or podman.
+func command() ([]string, error) {
+	if given := strings.Fields(os.Getenv("BARNABAS")); len(given) > 0 {
+		return given, nil
+	}
+	if len(Command) > 0 {
+		return Command, nil
+	}
+	ways := [][]string{{"barnabas"}}
+	if wheel := os.Getenv("BARNABAS_WHEEL"); wheel != "" {
+		if !strings.Contains(wheel, "[") {
+			wheel += "[control,peers]"
+		}
+		ways = append(ways, []string{"uvx", "--from", wheel, "barnabas"}, []string{"pipx", "run", "--spec", wheel, "barnabas"})
+	}
+	if image := os.Getenv("BARNABAS_IMAGE"); image != "" {
+		for _, program := range []string{"docker", "podman"} {
+			ways = append(ways, []string{program, "run", "--rm", "-i", "--network", "host", image})
+		}
+	}
+	for _, words := range ways {
+		if _, err := exec.LookPath(words[0]); err == nil {
+			return words, nil
+		}
+	}
+	return nil, errors.New("barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL " +
+		"(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)")
+}
+
 // start starts the server. The pipe to its stdin is closed by the system when this process is gone, and
 // then it ends.
 func start() (ready, error) {
-	command := Command
-	if given := strings.Fields(os.Getenv("BARNABAS")); len(given) > 0 {
-		command = given
+	words, err := command()
+	if err != nil {
+		return ready{}, err
 	}
-	arguments := append(append(command[1:len(command):len(command)], "--until-eof", "serve-tests"), Options...)
-	process := exec.Command(command[0], arguments...)
+	words = append(append(words[:len(words):len(words)], "--until-eof", "serve-tests"), Options...)
+	process := exec.Command(words[0], words[1:]...)
 	process.Stderr = os.Stderr
 	if _, err := process.StdinPipe(); err != nil {
 		return ready{}, err
@@ -51,12 +82,12 @@ func start() (ready, error) {
 		return ready{}, err
 	}
 	if err := process.Start(); err != nil {
-		return ready{}, fmt.Errorf("barnabas can't be started (install barnabas with the extras 'control,peers'): %w", err)
+		return ready{}, fmt.Errorf("barnabas can't be started: %w", err)
 	}
 	reader := bufio.NewReader(out)
 	line, err := reader.ReadBytes('\n')
 	if err != nil {
-		return ready{}, fmt.Errorf("barnabas was not ready: %v", process.Wait())
+		return ready{}, fmt.Errorf("barnabas was not ready (%q): %v", words, process.Wait())
 	}
 	go io.Copy(io.Discard, reader)
 	var found struct{ Ready ready }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import kafkajs from 'kafkajs'
-import { start } from '../index.js'
+import { shared, start } from '../index.js'
+
+const run = promisify(execFile)
 
 const MOVED = `
 version: 1
@@ -53,6 +60,52 @@ test('what is wrong is an error that says what passed', async t => {
   await assert.rejects(proxy.waitFor("api == 'Fetch'", 1, 50), /0 of 1 with filter="api == 'Fetch'" passed within 0.05 s/)
   await assert.rejects(proxy.fired('slow'), /no rule is called slow: the leader has moved/)
   assert.deepEqual((await proxy.end()).ended.findings, [])
+})
+
+const FAILS = `
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { start } from '${new URL('../index.js', import.meta.url)}'
+test('it passes', async t => { await start(t) })
+test('it fails', async t => {
+  const proxy = await start(t)
+  await (await fetch('http://' + proxy.bootstrapServer)).text().catch(() => {})
+  await proxy.waitFor('', 1)
+  assert.fail('broken')
+})
+`
+
+test('a test that fails prints what passed, and keeps its capture', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'barnabas-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'fails.mjs'), FAILS)
+  const { NODE_TEST_CONTEXT, BARNABAS_REPORTS, ...env } = process.env // else node runs no tests in tests
+  const { code, stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'fails.mjs'], { cwd: folder, env }).catch(problem => problem)
+  assert.equal(code, 1)
+  assert.match(stdout, /# all that passed is \d+ exchange/)
+  const [capture, ...others] = await readdir(join(folder, 'barnabas-captures'))
+  assert.match(capture, /^it_fails-\w+\.pcapng$/)
+  assert.deepEqual(others, [])
+  assert.match(stdout, new RegExp(`capture: .*/barnabas-captures/${capture}`))
+})
+
+test('tests share a proxy, and see their own exchanges', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'barnabas-'))
+  t.after(() => rm(folder, { recursive: true }))
+  process.env.BARNABAS_REPORTS = folder
+  t.after(() => delete process.env.BARNABAS_REPORTS)
+  const get = shared(MOVED)
+  const first = await get(t)
+  await send(first.bootstrapServer, 'js-shared')
+  const second = await get(t)
+  assert.equal(second.bootstrapServer, first.bootstrapServer)
+  await send(second.bootstrapServer, 'js-shared')
+  assert.equal((await second.waitFor("api == 'Produce'")).length, 1)
+  assert.equal((await second.exchanges("api == 'Produce'")).length, 1)
+  await second.assertRetries({ api: 'Produce', atMost: 0 })
+  await first.assertRetries({ api: 'Produce', atLeast: 1, atMost: 1 })
+  assert.match(await first.report(), /NOT_LEADER_OR_FOLLOWER/)
+  assert.doesNotMatch(await second.report(), /NOT_LEADER_OR_FOLLOWER/)
 })
 
 test('a scenario that is none is said', async t => {

@@ -137,6 +137,19 @@ async def listed(latest: Iterable[Exchange | None], most: int, context: Context)
     return f"[{','.join(rows)}]"
 
 
+def count_of(request: Request, name: str, default: int) -> int:
+    """Return the number of exchanges that a request gives in its query.
+
+    Raises:
+        HTTPException: It is not a number.
+    """
+    text = request.query_params.get(name, str(default))
+    if not text.isdecimal() or len(text) > MAX_DIGITS:
+        short = shorten(text, MAX_DIGITS)
+        raise HTTPException(400, f"{name} is a number of exchanges, not {short!r}")
+    return int(text)
+
+
 async def whole_report(target: Target) -> Report:
     """Return the report of all workers, for a response that cannot name missing workers.
 
@@ -212,16 +225,14 @@ class Control:
     async def exchanges(self, request: Request) -> Response:
         """Return the last exchanges, oldest first: `last=N` of those that pass `filter`.
 
-        With the log off, only exchanges that somebody followed are retained.
+        `since=N` leaves out the first N of all. With the log off, only exchanges that somebody followed are
+        retained.
         """
-        last = request.query_params.get("last", str(MOST))
-        if not last.isdecimal() or len(last) > MAX_DIGITS:
-            short = shorten(last, MAX_DIGITS)
-            raise HTTPException(400, f"last is a number of exchanges, not {short!r}")
+        last, since = count_of(request, "last", MOST), count_of(request, "since", 0)
         passes = self._filter(request)
         await self.history.fresh()
-        latest = (each if passes(each) else None for each in self.history.latest())
-        return json_text_response(await listed(latest, int(last), self.history.context))
+        latest = (each if passes(each) else None for each in self.history.latest(since))
+        return json_text_response(await listed(latest, last, self.history.context))
 
     async def stream(self, request: Request) -> Response:
         """Send exchanges from now on, as server-sent events."""

@@ -184,9 +184,12 @@ class History:
         """
         return enumerate(list(self._kept.items), self.first)
 
-    def latest(self) -> Iterator[Exchange]:
-        """Yield the retained exchanges, latest first; exchanges may be added meanwhile."""
-        for number in range(self.count - 1, self.first - 1, -1):
+    def latest(self, since: int = 0) -> Iterator[Exchange]:
+        """Yield the retained exchanges, latest first, without the first `since` of all.
+
+        Exchanges may be added meanwhile.
+        """
+        for number in range(self.count - 1, max(self.first, since) - 1, -1):
             if (exchange := self.get(number)) is None:
                 return
             yield exchange

@@ -47,9 +47,13 @@ class NewTest(RequestBody):
 
 
 class WaitFor(RequestBody):
-    """The number of exchanges to wait for since the test began, and the timeout."""
+    """The number of exchanges to wait for, and the timeout.
+
+    `since`: The number of first exchanges of the test that do not count.
+    """
 
     filter: str = ""
+    since: Count = 0
     count: Annotated[int, Field(ge=1)] = 1
     timeout_ms: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 10_000
 
@@ -69,11 +73,12 @@ class Retries(RequestBody):
 
 
 class Assertions(RequestBody):
-    """The assertions about all exchanges of a test; absent ones always hold.
+    """The assertions about all exchanges of a test, without its first `since`; absent ones always hold.
 
     `duplicate_sequences` is their exact number; `findings` are the names of the checks with findings.
     """
 
+    since: Count = 0
     retries: Retries | None = None
     duplicate_sequences: Count | None = None
     findings: list[str] | None = None

@@ -51,6 +51,7 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
 
         import pytest
         from send import send
+        from barnabas.testing import start_proxy
 
         SLOW = {"name": "slow", "match": {"api": "Produce", "direction": "request"}, "do": {"delay": "1ms"}}
 
@@ -115,6 +116,22 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
 
         def test_killed(kafka_proxy):
             kafka_proxy.process.popen.kill()
+
+        @pytest.fixture(scope="session")
+        def session_proxy(kafka_bootstrap_server, tmp_path_factory):
+            with start_proxy(kafka_bootstrap_server, tmp_path_factory.mktemp("session")) as proxy:
+                yield proxy
+
+        @pytest.fixture
+        def shared_proxy(session_proxy):
+            return session_proxy.since()
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_shares(shared_proxy, number):
+            send(shared_proxy)
+            (produced,) = shared_proxy.exchanges(api="Produce")
+            assert [each.ts for each in shared_proxy.wait_for(api="Produce")] == [produced.ts]
+            assert number == 1
     """
     project.write(
         tmp_path,
@@ -130,12 +147,14 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
         ("ERROR", "test_two"),
         ("ERROR", "test_wrong_file"),
         ("FAILED", "test_bad"),
+        ("FAILED", "test_shares"),
         ("PASSED", "test_asks_itself"),
         ("PASSED", "test_bad_end"),
         ("PASSED", "test_good"),
         ("PASSED", "test_killed"),
         ("PASSED", "test_of_others"),
         ("PASSED", "test_options"),
+        ("PASSED", "test_shares"),
     ], result.stdout
     assert result.returncode == 1
     reported = sections(result.stdout)
@@ -171,6 +190,10 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     )
     killed = reported["ERROR at teardown of test_killed"]
     assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")
+
+    shared = re.search(r"^capture: (.+)", reported["test_shares[2]"], re.MULTILINE)
+    assert shared is not None
+    assert Path(shared[1]).is_file()
 
     kept = {path.name for path in (tmp_path / "kept").glob("kafka_proxy_*0")}
     assert {

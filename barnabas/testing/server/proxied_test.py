@@ -21,6 +21,7 @@ from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.json_line import json_line
+from barnabas.captures.kafka.log_line import details
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.plural import plural
 from barnabas.proxy.control import views
@@ -117,17 +118,19 @@ class ProxiedTest:
             self.users -= 1
             self.last_used = loop.time()
 
-    async def wait_for(self, passes: Filter, count: int, within: float) -> list[Exchange]:
+    async def wait_for(
+        self, passes: Filter, count: int, within: float, since: int = 0
+    ) -> list[Exchange]:
         """Wait for the first `count` exchanges that pass a filter; return fewer after the timeout.
 
-        It considers past exchanges, too.
+        It considers past exchanges, too, but the first `since`.
 
         Raises:
             ExchangesDropped: Exchanges were dropped before the filter saw them.
             EndedTooEarly: The test ended before.
         """
         loop, history = asyncio.get_running_loop(), self.history
-        end, after, matching = loop.time() + within, -1, list[Exchange]()
+        end, after, matching = loop.time() + within, since - 1, list[Exchange]()
         last: int | None = None
         while len(matching) < count and (last is None or after < last):
             try:
@@ -145,29 +148,43 @@ class ProxiedTest:
             matching += await asyncio.to_thread(_passing, passes, some)
         return matching[:count]
 
-    def exchanges(self) -> list[seen.Exchange]:
-        """Return all exchanges as the pytest fixtures have them. It is slow: call it in a thread.
+    def exchanges(self, since: int = 0) -> list[seen.Exchange]:
+        """Return all exchanges but the first `since`, as the pytest fixtures have them.
+
+        It is slow: call it in a thread.
 
         Raises:
             ExchangesDropped: Exchanges were dropped.
         """
-        if self.history.first:
+        if self.history.first > since:
             raise self._fell_out()
-        return self.last(KEPT)
+        return self.last(KEPT, since)
 
-    def last(self, most: int) -> list[seen.Exchange]:
+    def last(self, most: int, since: int = 0) -> list[seen.Exchange]:
         """Return the last exchanges as the pytest fixtures have them. Call it in a thread."""
-        context = self.history.context
-        held = [each for _, each in self.history.kept()][-most:]
-        return [seen.Exchange.of(json.loads(json_line(replace(each), context))) for each in held]
+        return [self._seen(each) for each in self._held(since)[-most:]]
 
-    def findings(self, checks: Sequence[Check] = CHECKS) -> tuple[list[dict[str, Any]], int]:
+    def last_lines(self, most: int, since: int = 0) -> list[str]:
+        """Return the last exchanges in words, each with its details. Call it in a thread."""
+        context = self.history.context
+        held = self._held(since)[-most:]
+        return [f"{self._seen(each)} {details(replace(each), context)}".rstrip() for each in held]
+
+    def _seen(self, exchange: Exchange) -> seen.Exchange:
+        row = json_line(replace(exchange), self.history.context)
+        return seen.Exchange.of(json.loads(row))
+
+    def _held(self, since: int) -> list[Exchange]:
+        return [each for number, each in self.history.kept() if number >= since]
+
+    def findings(
+        self, checks: Sequence[Check] = CHECKS, since: int = 0
+    ) -> tuple[list[dict[str, Any]], int]:
         """Return the first findings of checks in the held exchanges, and the number of further ones.
 
         It is slow: call it in a thread. Raises CheckFailed.
         """
-        held = [each for _, each in self.history.kept()]
-        results = run(map(replace, held), checks)
+        results = run(map(replace, self._held(since)), checks)
         rows = [finding.row(check.name) for check, finding in islice(results, FOUND)]
         return rows, sum(1 for _ in results)
 

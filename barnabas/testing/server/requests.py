@@ -9,24 +9,28 @@ from typing import Any, Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import CheckFailed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.nearest import did_you_mean
-from barnabas.proxy.control.api import listed
+from barnabas.proxy.control import views
+from barnabas.proxy.control.api import count_of, listed
 from barnabas.proxy.control.bodies import filter_of, json_response, json_text_response
 from barnabas.proxy.control.request_models import Assertions, WaitFor, read_body
 from barnabas.proxy.network.report import report
 from barnabas.specs.json_text import compact
 from barnabas.testing.batches import Unreadable
+from barnabas.testing.scenario import rule_line
 from barnabas.testing.server.assertions import NOTHING, evaluate
 from barnabas.testing.server.proxied_test import EndedTooEarly, ExchangesDropped, ProxiedTest
-from barnabas.testing.timeout_message import SHOWN, timeout_message
+from barnabas.testing.timeout_message import SHOWN, timeout_message, traffic_lines
 
 IN_VAIN: Final = 408
+
+PCAP: Final = "application/vnd.tcpdump.pcap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,12 @@ class Requests:
         return [
             Route("/wait_for", self.wait_for, methods=["POST"]),
             Route("/assert", self.assert_, methods=["POST"]),
+            Route("/report", self.report, methods=["GET"]),
             Route("/capture", self.capture, methods=["GET"]),
         ]
 
     async def wait_for(self, request: Request) -> Response:
-        """Wait until `count` exchanges since the start pass `filter`; return them.
+        """Wait until `count` exchanges pass `filter`, without the first `since` of the test; return them.
 
         After `timeout_ms` the status is 408, and the response has the exchanges so far and an error message.
         """
@@ -57,7 +62,7 @@ class Requests:
         passes = filter_of(body.filter, self.test.history.context.topics)
         within = body.timeout_ms / 1000
         try:
-            matching = await self.test.wait_for(passes, body.count, within)
+            matching = await self.test.wait_for(passes, body.count, within, body.since)
             if len(matching) == body.count:
                 return await self._found(matching, {})
             expected = (
@@ -68,8 +73,9 @@ class Requests:
         except EndedTooEarly:
             message = f"test {self.test.id} has ended, and nothing more will pass"
             raise HTTPException(410, message) from None
-        last = await asyncio.to_thread(self.test.last, SHOWN)
-        total, connections = self.test.history.count, report(self.test.proxy).connections
+        last = await asyncio.to_thread(self.test.last, SHOWN, body.since)
+        total = max(0, self.test.history.count - body.since)
+        connections = report(self.test.proxy).connections
         error = timeout_message(expected, len(matching), within, total, last, connections)
         return await self._found(matching, {"error": error}, IN_VAIN)
 
@@ -83,7 +89,7 @@ class Requests:
     async def assert_(self, request: Request) -> Response:
         """Evaluate assertions on all exchanges so far; `broken` describes those that do not hold."""
         assertions = await read_body(request, Assertions)
-        if not assertions.model_fields_set:
+        if not assertions.model_fields_set - {"since"}:
             raise HTTPException(400, NOTHING)
         names = [check.name for check in CHECKS]
         for name in assertions.findings or ():
@@ -97,20 +103,36 @@ class Requests:
                 raise HTTPException(409, str(problem)) from None
 
     def _judged(self, assertions: Assertions) -> dict[str, Any]:
-        findings = [] if assertions.findings is None else self.test.findings()[0]
-        return evaluate(assertions, self.test.exchanges(), findings)
+        since = assertions.since
+        findings = [] if assertions.findings is None else self.test.findings(since=since)[0]
+        return evaluate(assertions, self.test.exchanges(since), findings)
+
+    async def report(self, request: Request) -> Response:
+        """Return text for the report of a failed test.
+
+        It has the last exchanges without the first `since`, the rules' counters, and the findings of checks.
+        """
+        test, since = self.test, count_of(request, "since", 0)
+        last = await asyncio.to_thread(test.last_lines, SHOWN, since)
+        now = report(test.proxy)
+        lines = traffic_lines(max(0, test.history.count - since), last, now.connections)
+        lines += [f"rule {rule_line(views.rule(each))}" for each in now.rules]
+        try:
+            findings, _ = await asyncio.to_thread(test.findings, since=since)
+        except CheckFailed as problem:
+            lines.append(str(problem))
+        else:
+            lines += [f"finding {row['check']}: {row['what']}" for row in findings[:SHOWN]]
+        return PlainTextResponse("\n".join(lines) + "\n")
 
     async def capture(self, _: Request) -> Response:
-        """Return the test's capture (pcapng) after the test has ended."""
+        """Return the test's capture (pcapng); while the test runs, as far as it is written."""
         test = self.test
         if test.capture is None:
             raise HTTPException(404, f"test {test.id} has no capture: it began without one")
-        if test.ended is None:
-            raise HTTPException(
-                409, f"test {test.id} still runs: its capture is whole when it ends"
-            )
         if not await asyncio.to_thread(test.capture.is_file):
             raise HTTPException(404, f"the capture of test {test.id} is gone")
-        return FileResponse(
-            test.capture, media_type="application/vnd.tcpdump.pcap", filename=test.capture.name
-        )
+        if test.ended is None:  # it grows
+            written = await asyncio.to_thread(test.capture.read_bytes)
+            return Response(written, media_type=PCAP)
+        return FileResponse(test.capture, media_type=PCAP, filename=test.capture.name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import textwrap
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,9 +28,7 @@ from barnabas.proxy.control.request_models import Assertions
 from barnabas.proxy.scenario.file import loads
 from barnabas.testing.exchange import Exchange
 from barnabas.testing.server.assertions import evaluate
-from tests.places import ROOT
-
-GO, JS, JAVA = "go/barnabastest", "js", "java"
+from tests.fixture_readmes import GO, JAVA, JS, example
 
 CLIENTS: Final = (
     ("franz-go@1.22.3", GO),
@@ -45,21 +42,10 @@ CLIENTS: Final = (
 ORDERS: Final = 3
 
 
-def example(folder: str) -> str:
-    """The first example of a README."""
-    text = Path(ROOT, folder, "README.md").read_text()
-    return next(re.finditer(r"```(?:go|js|java)\n(.*?)```", text, re.DOTALL))[1]
-
-
 def rule_of(text: str) -> str:
-    """The scenario of an example: whole, or as the one rule that it adds."""
-    quoted = next(re.finditer(r'(?:`|""")\n(.*?)(?:`|""")', text, re.DOTALL))[1]
-    yaml = textwrap.dedent(quoted)
-    return (
-        yaml
-        if "version:" in yaml
-        else f"version: 1\nrules:\n- {yaml.replace(chr(10), chr(10) + '  ')}"
-    )
+    """The rule of an example, as a scenario."""
+    rule = next(re.finditer("{name: .*}}}", text))[0]
+    return f"version: 1\nrules: [{rule}]\n"
 
 
 def retries_of(text: str) -> tuple[int, int]:
@@ -92,7 +78,7 @@ def test_the_first_example_passes(
     scenario, (least, most) = rule_of(text), retries_of(text)
     if fault == "unanswered":  # the broker has the records, and the client gives up the connection
         scenario = re.sub("request}", "response}", scenario)
-        scenario = re.sub(r"do: .*", "do: close", scenario)
+        scenario = re.sub(r"do: {.*?}}", "do: close", scenario)
     workload = find_workload("produce")
     traffic = plain(workload, ORDERS).model_copy(update={"pause": 0.2})
     prepare(TrialSetup(cluster.bootstrap, tmp_path, drawn=traffic), topic, workload)

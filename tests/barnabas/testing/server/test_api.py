@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,6 @@ def test_a_test_from_its_beginning_to_its_end(it: Server, tmp_path: Path) -> Non
     assert said.json == {"holds": True, "broken": [], "retries": 2}
     findings = it.of(test, "assert", {"findings": []}).json["findings"]
     assert "sequences" not in findings
-    running = it.of(test, "capture", method="GET")
-    assert (running.status, running.error) == (
-        409,
-        f"test {test['id']} still runs: its capture is whole when it ends",
-    )
     ended = it.ask("DELETE", f"/tests/{test['id']}").json["ended"]
     assert (ended["why"], ended["findings_left_out"]) == ("asked to", 0)
     assert "sequences" not in [each["check"] for each in ended["findings"]]
@@ -189,6 +185,37 @@ def test_a_wait_in_vain_says_what_passed(it: Server) -> None:
     assert any("maker b" in line and "Produce" in line for line in lines)
 
 
+def test_since_leaves_out_what_passed_before(it: Server, tmp_path: Path) -> None:
+    test = it.begin(scenario=BUSY_TWICE)
+    with producer(test) as maker:
+        send(maker)  # two retries
+        mark = it.ask("GET", f"/tests/{test['id']}").json["exchanges"]
+        wait = {"filter": PRODUCED, "since": mark, "timeout_ms": 50}
+        in_vain = it.of(test, "wait_for", wait).error
+        assert in_vain.startswith("0 of 1")
+        assert "Produce v" not in in_vain
+        send(maker)
+        (waited,) = it.of(test, "wait_for", wait).json["exchanges"]
+    filtered = f"exchanges?filter=api%20==%20'Produce'&since={mark}"
+    assert it.of(test, filtered, method="GET").json == [waited]
+    for since, held in ((0, False), (mark, True)):
+        none = {"retries": {"api": "Produce", "at_most": 0}, "since": since}
+        assert it.of(test, "assert", none).json["holds"] == held
+    assert it.of(test, "assert", {"since": 1}).status == 400
+    wrong = it.of(test, "report?since=x", method="GET")
+    assert (wrong.status, wrong.error) == (400, "since is a number of exchanges, not 'x'")
+    whole = it.of(test, "report", method="GET").body.decode()
+    assert "Produce v10 NOT_LEADER_OR_FOLLOWER" in whole
+    assert "rule the leader has moved: 4 matched, 2 fired, respond" in whole
+    later = it.of(test, f"report?since={mark}", method="GET").body.decode()
+    assert later.startswith("all that passed is ")
+    assert "NOT_LEADER_OR_FOLLOWER" not in later
+    assert re.search(r" maker b\d Produce v\d+ [\d.]+ ms orders\[\d] 1 record", later)
+    capture = tmp_path / "capture.pcapng"  # of a test that runs
+    capture.write_bytes(it.of(test, "capture", method="GET").body)
+    assert "Produce" in [each.api for each in open_capture(capture).exchanges()]
+
+
 def test_real_answers_are_what_the_document_says(it: Server) -> None:
     said = it.ask("GET", "/openapi.json").json
     assert (said["info"]["version"], said["servers"]) == ("1", [{"url": "/v1"}])
@@ -205,6 +232,7 @@ def test_real_answers_are_what_the_document_says(it: Server) -> None:
     asked += [
         ("GET", "/tests"),
         ("GET", "/tests/{test}/exchanges"),
+        ("GET", "/tests/{test}/report"),
         ("DELETE", "/tests/{test}"),
         ("GET", "/tests/{test}"),
         ("GET", "/tests/{test}/capture"),

@@ -98,5 +98,7 @@ def test_nothing_is_said_of_all_once_some_fell_out(monkeypatch: pytest.MonkeyPat
             test.exchanges()
         with pytest.raises(ExchangesDropped, match=said):
             await test.wait_for(even, 1, 0)
+        assert [each.correlation_id for each in test.exchanges(since=1)] == [1, 2, 3]
+        assert ids(await test.wait_for(even, 1, 0, since=1)) == [2]
 
     in_a_test(do)

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** Starts a proxy for a parameter, and ends it with its test. */
+/** Gives a parameter its proxy, and ends it with its test. */
 final class KafkaProxyExtension implements ParameterResolver {
     private static final Namespace NAMESPACE = Namespace.create(KafkaProxyExtension.class);
 
@@ -18,16 +18,28 @@ final class KafkaProxyExtension implements ParameterResolver {
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        String scenario = parameter.findAnnotation(KafkaProxy.class).orElseThrow().value();
-        Proxy proxy = Proxy.begin(Server.get(), context.getDisplayName(), scenario);
+        KafkaProxy asked = parameter.findAnnotation(KafkaProxy.class).orElseThrow();
+        String name = context.getDisplayName();
+        Proxy proxy = asked.shared()
+                ? shared(context, asked.value()).since()
+                : Proxy.begin(Server.get(), name, asked.value());
         CloseableResource end = () -> {
-            String said = proxy.end();
+            if (!asked.shared()) {
+                proxy.end();
+            }
             if (context.getExecutionException().isPresent()) {
-                context.publishReportEntry("barnabas", said);
-                System.err.println(said);
+                String report = proxy.report(name);
+                context.publishReportEntry("barnabas", report);
+                System.err.println(report);
             }
         };
         context.getStore(NAMESPACE).put(parameter.getIndex(), end);
         return proxy;
+    }
+
+    private static Proxy shared(ExtensionContext context, String scenario) {
+        return context.getRoot()
+                .getStore(NAMESPACE)
+                .getOrComputeIfAbsent(scenario, key -> Proxy.begin(Server.get(), "shared", key), Proxy.class);
     }
 }

@@ -13,12 +13,15 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The proxy of one test. Exchanges, rules and findings are JSON as the HTTP API of barnabas has it. What can't be
+ * The proxy of one test, or what one test sees of a shared proxy. Exchanges, rules and findings are JSON as the HTTP API of barnabas has it. What can't be
  * done is an {@link IllegalArgumentException} that says why; what does not hold is an {@link AssertionError}.
  */
 public final class Proxy {
@@ -30,11 +33,13 @@ public final class Proxy {
     private final Server server;
     private final String path;
     private final String bootstrapServers;
+    private final int since;
 
-    private Proxy(Server server, JsonNode began) {
+    private Proxy(Server server, JsonNode test, int since) {
         this.server = server;
-        this.path = "/" + began.get("id").asText();
-        this.bootstrapServers = began.get("bootstrap").asText();
+        this.path = "/" + test.get("id").asText();
+        this.bootstrapServers = test.get("bootstrap").asText();
+        this.since = since;
     }
 
     static Proxy begin(Server server, String name, String scenario) {
@@ -43,7 +48,13 @@ public final class Proxy {
         if (!scenario.isBlank()) {
             body.put("scenario", scenario);
         }
-        return new Proxy(server, ask(server, "POST", "", body.toString()));
+        return new Proxy(server, ask(server, "POST", "", body.toString()), 0);
+    }
+
+    /** Returns this proxy without the exchanges so far. */
+    Proxy since() {
+        JsonNode test = ask("GET", "", "");
+        return new Proxy(server, test, test.get("exchanges").asInt());
     }
 
     /** HOST:PORT for the clients that are tested. */
@@ -74,13 +85,13 @@ public final class Proxy {
     /** The exchanges that have passed so far, of those that pass a filter, such as {@code api == 'Produce'}. */
     public List<JsonNode> exchanges(String filter) {
         String query = URLEncoder.encode(filter, StandardCharsets.UTF_8);
-        return list(ask("GET", "/exchanges?last=100000&filter=" + query, ""));
+        return list(ask("GET", "/exchanges?last=100000&since=" + since + "&filter=" + query, ""));
     }
 
     /** Waits until so many exchanges that pass a filter have passed since the test began. */
     public List<JsonNode> waitFor(String filter, int count, Duration timeout) {
         ObjectNode body = JSON.createObjectNode();
-        body.put("filter", filter).put("count", count).put("timeout_ms", timeout.toMillis());
+        body.put("filter", filter).put("count", count).put("since", since).put("timeout_ms", timeout.toMillis());
         return list(ask("POST", "/wait_for", body.toString()).get("exchanges"));
     }
 
@@ -103,8 +114,8 @@ public final class Proxy {
         assertThat(body);
     }
 
-    private void assertThat(JsonNode what) {
-        JsonNode said = ask("POST", "/assert", what.toString());
+    private void assertThat(ObjectNode what) {
+        JsonNode said = ask("POST", "/assert", what.put("since", since).toString());
         if (!said.get("holds").asBoolean()) {
             List<String> broken = new ArrayList<>();
             said.get("broken").forEach(each -> broken.add(each.asText()));
@@ -112,12 +123,35 @@ public final class Proxy {
         }
     }
 
-    /** Ends it; what its rules did, what checks find and where its capture is, in words. */
-    String end() {
-        JsonNode found = ask("DELETE", "", "");
-        JsonNode ended = found.get("ended");
-        return "rules: %s%nfindings: %s%ncapture: %s"
-                .formatted(ended.get("rules"), ended.get("findings"), found.get("capture").asText());
+    void end() {
+        ask("DELETE", "", "");
+    }
+
+    /** Returns the last exchanges, what the rules did, what checks find, and the path of the capture, which stays. */
+    String report(String name) {
+        String said = new String(send(server, "GET", path + "/report?since=" + since, ""), StandardCharsets.UTF_8);
+        try {
+            return said + "capture: " + keep(name);
+        } catch (IOException | RuntimeException problem) {
+            return said + "capture: " + problem;
+        }
+    }
+
+    private Path keep(String name) throws IOException {
+        byte[] capture = send(server, "GET", path + "/capture", "");
+        String start = name.substring(0, Math.min(name.length(), LONGEST_NAME)).replaceAll("\\W+", "_");
+        Path folder = Files.createDirectories(reports().toAbsolutePath());
+        Path file = Files.write(folder.resolve(start + "-" + path.substring(1) + ".pcapng"), capture);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------")); // it may have passwords
+    }
+
+    private static Path reports() {
+        String given = System.getenv("BARNABAS_REPORTS");
+        if (given != null && !given.isEmpty()) {
+            return Path.of(given);
+        }
+        boolean gradle = Files.exists(Path.of("build.gradle")) || Files.exists(Path.of("build.gradle.kts"));
+        return Path.of(gradle ? "build" : "target", "barnabas");
     }
 
     private JsonNode ask(String method, String what, String body) {
@@ -125,14 +159,22 @@ public final class Proxy {
     }
 
     private static JsonNode ask(Server server, String method, String path, String body) {
+        try {
+            return JSON.readTree(send(server, method, path, body));
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+    }
+
+    private static byte[] send(Server server, String method, String path, String body) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + server.control() + "/v1/tests" + path))
                 .header("Authorization", "Bearer " + server.token())
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
                 .build();
         try {
-            HttpResponse<String> answer = HTTP.send(request, BodyHandlers.ofString());
+            HttpResponse<byte[]> answer = HTTP.send(request, BodyHandlers.ofByteArray());
             if (answer.statusCode() < 400) {
-                return JSON.readTree(answer.body());
+                return answer.body();
             }
             String said = JSON.readTree(answer.body()).get("error").asText();
             if (answer.statusCode() == 408) {

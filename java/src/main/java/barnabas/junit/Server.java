@@ -3,18 +3,22 @@ package barnabas.junit;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * {@code barnabas serve-tests}, which the first test starts. The pipe to its stdin is closed when this process is
  * gone, however that ends, and then it ends.
  *
- * <p>The system property {@code barnabas.command}, or BARNABAS in the environment, says how it is started if not by
- * {@code barnabas}; {@code barnabas.options} has its options, such as {@code -b localhost:9092}. Both are split at
- * spaces.
+ * <p>{@link #command} says how it is started; the system property {@code barnabas.options} has its options, such as
+ * {@code -b localhost:9092}, split at spaces.
  *
  * @param control HOST:PORT where it is asked
  * @param token what it has to be told
@@ -28,26 +32,22 @@ record Server(String control, String token, String bootstrap) {
             try {
                 one = start();
             } catch (IOException problem) {
-                throw new UncheckedIOException(
-                        "barnabas can't be started (install barnabas with the extras 'control,peers')", problem);
+                throw new UncheckedIOException("barnabas can't be started: " + problem.getMessage(), problem);
             }
         }
         return one;
     }
 
     private static Server start() throws IOException {
-        List<String> command = new ArrayList<>(words("barnabas.command", System.getenv("BARNABAS")));
-        if (command.isEmpty()) {
-            command.add("barnabas");
-        }
+        List<String> command = new ArrayList<>(command(System.getenv()));
         command.addAll(List.of("--until-eof", "serve-tests"));
-        command.addAll(words("barnabas.options", null));
+        command.addAll(words(System.getProperty("barnabas.options")));
         Process process =
                 new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         BufferedReader out = process.inputReader();
         String line = out.readLine();
         if (line == null) {
-            throw new IOException("it was not ready: see what it said");
+            throw new IOException("it was not ready: " + String.join(" ", command));
         }
         Thread rest = new Thread(() -> out.lines().forEach(said -> {}), "barnabas");
         rest.setDaemon(true);
@@ -57,8 +57,43 @@ record Server(String control, String token, String bootstrap) {
                 ready.get("control").asText(), ready.get("token").asText(), ready.get("bootstrap").asText());
     }
 
-    private static List<String> words(String property, String other) {
-        String given = System.getProperty(property, other == null ? "" : other).strip();
-        return given.isEmpty() ? List.of() : List.of(given.split("\\s+"));
+    /**
+     * Returns the words that start barnabas. The first that is there: the system property {@code barnabas.command} or
+     * BARNABAS in the environment (split at spaces), barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the
+     * image BARNABAS_IMAGE by docker or podman.
+     */
+    static List<String> command(Map<String, String> environment) {
+        List<String> given = words(System.getProperty("barnabas.command", environment.get("BARNABAS")));
+        if (!given.isEmpty()) {
+            return given;
+        }
+        List<List<String>> ways = new ArrayList<>(List.of(List.of("barnabas")));
+        String wheel = environment.getOrDefault("BARNABAS_WHEEL", "");
+        if (!wheel.isEmpty()) {
+            String spec = wheel.contains("[") ? wheel : wheel + "[control,peers]";
+            ways.add(List.of("uvx", "--from", spec, "barnabas"));
+            ways.add(List.of("pipx", "run", "--spec", spec, "barnabas"));
+        }
+        String image = environment.getOrDefault("BARNABAS_IMAGE", "");
+        if (!image.isEmpty()) {
+            for (String program : List.of("docker", "podman")) {
+                ways.add(List.of(program, "run", "--rm", "-i", "--network", "host", image));
+            }
+        }
+        String[] folders = environment.getOrDefault("PATH", "").split(File.pathSeparator);
+        return ways.stream()
+                .filter(words -> Stream.of(folders).anyMatch(folder -> isExecutable(Path.of(folder, words.get(0)))))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException(
+                        "barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL "
+                                + "(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)"));
+    }
+
+    private static boolean isExecutable(Path file) {
+        return Files.isRegularFile(file) && Files.isExecutable(file);
+    }
+
+    private static List<String> words(String text) {
+        return text == null || text.isBlank() ? List.of() : List.of(text.strip().split("\\s+"));
     }
 }

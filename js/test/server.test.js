@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { command } from '../server.js'
+
+const MISSING =
+  'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
+  '(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)'
+
+for (const [programs, environment, expected] of [
+  ['barnabas uvx', { BARNABAS: 'python3  -m\tbarnabas' }, 'python3 -m barnabas'],
+  ['barnabas uvx', { BARNABAS_WHEEL: 'a.whl' }, 'barnabas'],
+  ['uvx pipx docker', { BARNABAS_WHEEL: 'a.whl', BARNABAS_IMAGE: 'a:1' }, 'uvx --from a.whl[control,peers] barnabas'],
+  ['pipx docker', { BARNABAS_WHEEL: 'a.whl[tls]', BARNABAS_IMAGE: 'a:1' }, 'pipx run --spec a.whl[tls] barnabas'],
+  ['docker podman', { BARNABAS_WHEEL: 'a.whl', BARNABAS_IMAGE: 'a:1' }, 'docker run --rm -i --network host a:1'],
+  ['podman', { BARNABAS_IMAGE: 'a:1' }, 'podman run --rm -i --network host a:1'],
+  ['uvx pipx docker podman', {}, MISSING]
+]) {
+  test(`with ${programs} and ${JSON.stringify(environment)}`, t => {
+    const PATH = mkdtempSync(join(tmpdir(), 'barnabas-'))
+    t.after(() => rmSync(PATH, { recursive: true }))
+    for (const program of programs.split(' ')) writeFileSync(join(PATH, program), '#!/bin/sh\n', { mode: 0o755 })
+    const run = () => command({ PATH, ...environment }).join(' ')
+    if (expected === MISSING) assert.throws(run, { message: MISSING })
+    else assert.equal(run(), expected)
+  })
+}
