@@ -143,7 +143,7 @@ wheel: $(VENV)/.stamp-wheel
 	@$(BIN)/twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
 
-# another Python: python3.14 tests/package/trials.py --all dist/*.whl
+# another Python: python3.14 tests/package/trials.py --all dist/*-any.whl
 wheel-trials: PLATFORMS := --here
 wheel-trials: wheel
 	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz

@@ -1,7 +1,7 @@
 """The brokers and clients on either side of the proxy that barnabas can start.
 
-- `embedded.py` is librdkafka's mock cluster, called by ctypes. `apache/` runs Kafka of exact versions, and
-its Java clients. `kfake/` is franz-go's fake cluster.
+- `kfake/` is franz-go's fake cluster. `embedded.py` is librdkafka's mock cluster, called by ctypes. `apache/`
+runs Kafka of exact versions, and its Java clients.
 - `clients/` has the client libraries in use, each in any release, in a program of its own.
 - `recorded/` answers as the brokers of a capture did; `replay/` sends the requests of a capture's clients.
 - `processes.py` starts processes that never outlive this one.

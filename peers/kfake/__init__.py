@@ -1,6 +1,6 @@
 """franz-go's fake cluster (pkg/kfake): Kafka brokers in Go, in memory.
 
-Wheels for Linux and macOS have the program of `REVISION` in `bin/`. Without it the installed Go builds the
+Wheels for Linux and macOS have the program of `REVISION` (`PACKAGED`). Without it the installed Go builds the
 program once. kfake has no releases: a revision is chosen, and the release of franz-go for its build is fixed.
 """
 

@@ -14,7 +14,8 @@ from tests.places import ROOT
 
 
 @pytest.mark.slow("builds a Go module, which downloads kafka-go once")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
+@pytest.mark.needs_go("kfake")
 def test_its_tests_pass() -> None:
     try:
         program = go()

@@ -13,7 +13,8 @@ from tests.places import ROOT
 
 
 @pytest.mark.slow("builds a Maven project, which downloads JUnit, Jackson and Kafka's client once")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
+@pytest.mark.needs_go("kfake")
 def test_its_tests_pass() -> None:
     program = shutil.which("mvn")
     if program is None:

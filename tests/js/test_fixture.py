@@ -16,7 +16,8 @@ NPM = shutil.which("npm")
 
 
 @pytest.mark.slow("installs kafkajs")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
+@pytest.mark.needs_go("kfake")
 def test_its_tests_pass(tmp_path: Path) -> None:
     if NPM is None:
         pytest.skip("no node on the path")

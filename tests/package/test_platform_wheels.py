@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -10,7 +9,6 @@ import pytest
 from wheel.wheelfile import WheelFile
 
 from tests.package.platform_wheels import EXPRESSION, LICENSES, TAGS, add_to, replace
-from tests.places import ROOT
 
 INFO = "barnabas-0.1.0.dist-info"
 
@@ -56,10 +54,3 @@ def test_a_line_that_is_not_there_is_not_ignored(tmp_path: Path) -> None:
     path.write_text("License-Expression: MIT\n")
     with pytest.raises(ValueError, match=r"METADATA has no line 'License-Expression: Apache-2\.0'"):
         replace(path, ("License-Expression: Apache-2.0", "License-Expression: x"))
-
-
-def test_wheels_have_what_builds_the_program_elsewhere() -> None:
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
-        "package-data"
-    ]["barnabas.peers"]
-    assert {"kfake/*.go", "kfake/go.*"} <= {*patterns}

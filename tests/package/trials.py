@@ -1,7 +1,7 @@
 """Installs a wheel or sdist in fresh environments and tries it there, in an empty folder.
 
     python3.13 tests/package/trials.py dist/*.whl dist/*.tar.gz     # what `make wheel-trials` does
-    python3.13 tests/package/trials.py --all dist/*.whl             # each extra alone, and no uvloop
+    python3.13 tests/package/trials.py --all dist/*-any.whl         # each extra alone, and no uvloop
 
 The interpreter that runs it is the one that is tried; it needs nothing but pip's index. It prints a row for
 each trial and ends with 1 if one failed.
