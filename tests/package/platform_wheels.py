@@ -29,7 +29,7 @@ TAGS: Final = {
     ("darwin", "amd64"): ("macosx_12_0_x86_64",),
     ("darwin", "arm64"): ("macosx_12_0_arm64",),
 }
-"""GOOS and GOARCH -> the wheel's platforms. The programs are static; Go 1.26 needs macOS 12."""
+"""GOOS and GOARCH -> the wheel's platforms. Linux programs are static; Go 1.26 needs macOS 12."""
 
 HERE: Final = (
     sys.platform,
