@@ -26,7 +26,7 @@ help:
 	@echo "make compat-franz  run franz-go's own tests (Go, 4.3.1), directly and through the proxy"
 	@echo "make compat-sarama  run Sarama's functional tests (Go, 4.3.1) through toxiproxy, then through barnabas"
 	@echo "make kafka-release VERSION=4.4.0  report what a release changes; write tests/golden anew"
-	@echo "make wheel         build wheel and sdist into dist/, and check them: seconds"
+	@echo "make wheel         build wheels and sdist into dist/, and check them; with Go: minutes"
 	@echo "make image-trial   run the steps of Containerfile in a Debian of debootstrap, as root: minutes"
 	@echo "make wheel-trials  install both, and each extra, into fresh environments, and try them: minutes"
 
@@ -136,12 +136,16 @@ docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 pictures: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.docs.pictures docs/pictures
 
+# Go builds kfake for each platform: minutes at first. --here: for this machine only
+PLATFORMS :=
 wheel: $(VENV)/.stamp-wheel
 	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null
+	@$(BIN)/python -m tests.package.platform_wheels $(PLATFORMS) dist/*.whl
 	@$(BIN)/twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
 
-# another Python: python3.14 tests/package/trials.py --all dist/*.whl
+# another Python: python3.14 tests/package/trials.py --all dist/*-any.whl
+wheel-trials: PLATFORMS := --here
 wheel-trials: wheel
 	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz
 

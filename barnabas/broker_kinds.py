@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
-KINDS: Final = ("embedded", "apache", "kfake")
+KINDS: Final = ("embedded", "apache", "kfake", "librdkafka")
 
-EMBEDDED_OFFER: Final = ("ApiVersions=2",)
-"""What a proxy in front of the embedded cluster offers at most, as `--max-version` takes it.
+LIBRDKAFKA: Final = "librdkafka"
+"""The kind of librdkafka's mock, which `embedded` is where kfake is unavailable."""
+
+OFFERS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({LIBRDKAFKA: ("ApiVersions=2",)})
+"""Kind -> what a proxy in front of it offers at most, as `--max-version` takes it.
 
 librdkafka's mock refuses newer ApiVersions requests, but not in the layout of v0 as KIP-511 has it. Java 3.9
 and 4.3, franz-go 1.22 and Sarama can't read that, and never connect.

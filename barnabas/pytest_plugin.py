@@ -28,7 +28,10 @@ _cluster_options = pytest.StashKey[tuple[str, ...]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--kafka-bootstrap-server`, and the same option of the ini-file."""
-    text = "the cluster behind kafka_proxy, or what to start: embedded (default), kfake, apache:VERSION"
+    text = (
+        "the cluster behind kafka_proxy, or what to start: embedded (default), kfake, librdkafka, "
+        "apache:VERSION"
+    )
     group = parser.getgroup("barnabas", "Kafka through a proxy")
     group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]|KIND", help=text)
     parser.addini(OPTION, text, default="")
@@ -82,23 +85,24 @@ def kafka_bootstrap_server(
 ) -> Iterator[str]:
     """Yield the cluster of kafka_proxy, HOST:PORT[,...]: the configured one, or one that is started.
 
-    The option may name what to start: `kfake`, `apache:4.3.1`, or `embedded`, the default. Override the
-    fixture if another one of yours starts the cluster.
+    The option may name what to start: `kfake`, `librdkafka`, `apache:4.3.1`, or `embedded`, the default.
+    Override the fixture if another one of yours starts the cluster.
     """
     config = request.config
     given = config.getoption(OPTION) or config.getini(OPTION) or "embedded"
-    from barnabas.broker_kinds import EMBEDDED_OFFER, is_kind
-    from barnabas.testing.process import Ended, running
+    from barnabas.broker_kinds import OFFERS, is_kind
+    from barnabas.testing.process import START_CLUSTER, Ended, running
 
     if not is_kind(given):
         yield given
         return
     folder = tmp_path_factory.mktemp("kafka_cluster")
     try:
-        with running(("peers", "start", given), folder, "cluster") as cluster:
-            if given == "embedded":
-                offers = (word for offer in EMBEDDED_OFFER for word in ("--max-version", offer))
-                config.stash[_cluster_options] = tuple(offers)
+        with running(("peers", "start", given), folder, "cluster", START_CLUSTER) as cluster:
+            offers = OFFERS.get(cluster.ready.get("kind", ""), ())
+            config.stash[_cluster_options] = tuple(
+                word for offer in offers for word in ("--max-version", offer)
+            )
             yield cluster.ready["bootstrap"]
         return
     except Ended as problem:

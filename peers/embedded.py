@@ -1,4 +1,4 @@
-"""The embedded cluster: librdkafka's mock brokers, which come inside the confluent-kafka wheel.
+"""librdkafka's mock brokers, which come inside the confluent-kafka wheel: `embedded` without kfake.
 
 They listen on real TCP ports on loopback in this process; the system assigns the ports. A topic is created on
 first use, with 4 partitions; CreateTopics is not supported. When a group with members rebalances, JoinGroup

@@ -23,6 +23,7 @@ from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import release
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import find
+from barnabas.peers.kfake import kfake_program
 from tests.interrupts import children_hear_interrupts
 
 if TYPE_CHECKING:
@@ -209,6 +210,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 class_path(release(version).coordinates)
         for clients in map(item.get_closest_marker, BUILT):
             for name in clients.args if clients else ():
-                find(name).prepare()
+                kfake_program() if name == "kfake" else find(name).prepare()
     except (UnavailableError, UnavailableClientError) as problem:
         pytest.skip(str(problem))

@@ -15,6 +15,9 @@ from typing import Any, Final
 START: Final = 60.0
 """Seconds until a process must be ready."""
 
+START_CLUSTER: Final = 300.0
+"""Seconds until a cluster must be ready, which may have to be downloaded or built first."""
+
 STOP: Final = 15.0
 """Seconds in which a process must stop."""
 
@@ -63,7 +66,9 @@ def command(*arguments: str) -> list[str]:
 
 
 @contextmanager
-def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Process]:
+def running(
+    arguments: Sequence[str], folder: Path, name: str, patience: float = START
+) -> Iterator[Process]:
     """Start a process, wait for its ready line, and stop it at the end of `with`.
 
     Its stdout goes to `name`.jsonl, its stderr to `name`.log.
@@ -81,7 +86,7 @@ def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Proce
             start_new_session=True,  # Ctrl-C is for the tests, which stop it
         )
     try:
-        process = Process(popen, out, err, _ready(popen, out, err))
+        process = Process(popen, out, err, _ready(popen, out, err, patience))
         yield process
         process.check()
     finally:
@@ -103,8 +108,8 @@ def last_lines(err: Path) -> str:
     return "\n".join(relevant[-LAST:]) or "it said nothing"
 
 
-def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, Any]:
-    end = time.monotonic() + START
+def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path, patience: float) -> dict[str, Any]:
+    end = time.monotonic() + patience
     while True:
         ended = popen.poll() is not None
         with out.open("rb") as file:
@@ -115,7 +120,7 @@ def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, An
         if ended:
             raise Ended(last_lines(err))
         if time.monotonic() > end:
-            raise Ended(f"barnabas was not ready within {START:g} s: {last_lines(err)}")
+            raise Ended(f"barnabas was not ready within {patience:g} s: {last_lines(err)}")
         time.sleep(LOOK)
 
 

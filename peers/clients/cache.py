@@ -52,13 +52,22 @@ def built(name: str, sources: Sequence[Path], build: Callable[[Path], None]) -> 
     Raises:
         UnavailableClientError: The build failed.
     """
-    text = "".join(source.read_text() for source in sources)
     with folder(name) as path:
-        program, of = path / "client", path / "built-of"
-        if not (program.exists() and of.exists() and of.read_text() == text):
+        if not is_built(name, sources):
             build(path)
-            of.write_text(text)
-        return program
+            (path / "built-of").write_text(_text_of(sources))
+        return path / "client"
+
+
+def is_built(name: str, sources: Sequence[Path]) -> bool:
+    """Return whether the cache has the program of these sources."""
+    path = cache() / "clients" / name
+    of = path / "built-of"
+    return (path / "client").exists() and of.exists() and of.read_text() == _text_of(sources)
+
+
+def _text_of(sources: Sequence[Path]) -> str:
+    return "".join(source.read_text() for source in sources)
 
 
 def run(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from barnabas.peers.clients import cache
@@ -65,34 +66,46 @@ def built(
     modules: Sequence[str],
     version: str,
     flags: Sequence[str] = (),
+    settings: Mapping[str, str] = MappingProxyType({"GOFLAGS": "-mod=mod"}),
 ) -> Path:
     """Return the program built from sources and modules.
 
     Args:
         name: of the program.
-        sources: Go files.
-        modules: arguments of `go get`.
+        sources: Go files; also go.mod and go.sum if they name the modules.
+        modules: arguments of `go get`; none if the sources have a go.mod.
         version: the release that determines the build constraints (`tags`).
         flags: of `go build`.
+        settings: of Go, as environment variables.
 
     Raises:
         UnavailableClientError: Go is missing, or the build failed.
     """
-    program = go()
 
     def build(path: Path) -> None:
+        program = go()
         for old in path.glob("*.go"):  # of another barnabas, which may have had other files
             old.unlink()
+        (path / "go.mod").write_text(f"module {PROGRAM}\n\ngo 1.22\n")
         for source in sources:
             shutil.copy(source, path)
-        (path / "go.mod").write_text(f"module {PROGRAM}\n\ngo 1.22\n")
-        environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
+        environment = {**os.environ, "GOWORK": "off", **settings}
         task = f"{name} can't be built"
-        run(task, [program, "get", *modules], within=path, environment=environment)
+        if modules:
+            run(task, [program, "get", *modules], within=path, environment=environment)
         line = [program, "build", "-tags", ",".join(tags(version)), "-o", str(path / "client")]
         run(task, [*line, *flags, "."], within=path, environment=environment)
 
-    return cache.built(f"{name.replace(' ', '-')}-go", sources, build)
+    return cache.built(_folder(name), sources, build)
+
+
+def is_built(name: str, sources: Sequence[Path]) -> bool:
+    """Return whether `built` has the program in its cache."""
+    return cache.is_built(_folder(name), sources)
+
+
+def _folder(name: str) -> str:
+    return f"{name.replace(' ', '-')}-go"
 
 
 def tags(version: str) -> list[str]:

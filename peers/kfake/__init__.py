@@ -1,23 +1,44 @@
-"""franz-go's fake cluster (pkg/kfake): Kafka brokers in Go, in memory, built with the installed Go.
+"""franz-go's fake cluster (pkg/kfake): Kafka brokers in Go, in memory.
 
-It has no releases: a revision is chosen, and the release of franz-go that it is built with is fixed.
+Wheels for Linux and macOS have the program of `REVISION` (`PACKAGED`). Without it the installed Go builds the
+program once. kfake has no releases: a revision is chosen, and the release of franz-go for its build is fixed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Self
 
 from barnabas.peers import processes
+from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
-from barnabas.peers.clients.golang import built
+from barnabas.peers.clients.golang import built, go, is_built
 
 FRANZ_GO: Final = "github.com/twmb/franz-go"
 REVISION: Final = "v0.0.0-20260918054303-01f206a7e32c"
 WITH: Final = "v1.22.3"
+
+FOLDER: Final = Path(__file__).parent
+PACKAGED: Final = FOLDER / "bin" / "kfake"
+"""The program of `REVISION` in wheels for one platform."""
+
+SOURCES: Final = tuple(FOLDER / name for name in ("main.go", "go.mod", "go.sum"))
+"""The program of `REVISION`; `go.mod` and `go.sum` fix all modules."""
+
+FLAGS: Final = ("-trimpath", "-ldflags=-s -w -buildid=")
+"""Of `go build`: the program has no paths of the machine, and the same sources give the same bytes."""
+
+SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {"CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false"}
+)
+"""Of Go, for `FLAGS`."""
 
 
 def name_of(revision: str = REVISION) -> str:
@@ -27,6 +48,50 @@ def name_of(revision: str = REVISION) -> str:
     'kfake 01f206a7e32c'
     """
     return f"kfake {revision.rpartition('-')[2]}"
+
+
+def at_hand() -> bool:
+    """Return whether the fake cluster can be started; build it first if an installed Go is new enough.
+
+    A failed build is reported on stderr.
+    """
+    try:
+        if not (PACKAGED.exists() or is_built(name_of(), SOURCES) or _go_is_new_enough()):
+            return False
+        _built(REVISION)
+    except UnavailableClientError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return False
+    return True
+
+
+def _go_is_new_enough() -> bool:
+    """Return whether Go is installed and can build `SOURCES` without downloading another Go."""
+    try:
+        version = run("go", [go(), "env", "GOVERSION"])
+    except UnavailableClientError:
+        return False
+    needed = re.search(r"^go (\d+)\.(\d+)", (FOLDER / "go.mod").read_text(), re.MULTILINE)
+    installed = re.match(r"go(\d+)\.(\d+)", version)
+    if needed is None or installed is None:
+        return False
+    return tuple(map(int, installed.groups())) >= tuple(map(int, needed.groups()))
+
+
+def _built(revision: str) -> Path:
+    """Return the program of a revision; a build is announced on stderr. Raises UnavailableClientError."""
+    if revision == REVISION and PACKAGED.exists():
+        return PACKAGED
+    name, sources, settings = name_of(revision), SOURCES, SETTINGS
+    modules: tuple[str, ...] = ()
+    if revision != REVISION:
+        sources = SOURCES[:1]
+        modules = f"{FRANZ_GO}/pkg/kfake@{revision}", f"{FRANZ_GO}@{WITH}"
+        settings = {**SETTINGS, "GOFLAGS": "-mod=mod"}
+    if not is_built(name, sources):
+        sys.stderr.write(f"building {name} with Go, once: a minute or two ...\n")
+        sys.stderr.flush()
+    return built(name, sources, modules, WITH, FLAGS, settings)
 
 
 def kfake_program(
@@ -43,8 +108,7 @@ def kfake_program(
     Raises:
         UnavailableClientError: The program can't be built.
     """
-    modules = f"{FRANZ_GO}/pkg/kfake@{revision}", f"{FRANZ_GO}@{WITH}"
-    program = built(name_of(revision), [Path(__file__).with_name("main.go")], modules, WITH)
+    program = _built(revision)
     return Program([str(program), "-brokers", str(brokers), "-port", str(port), *topics])
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas import project
+from tests.peers.kfake_absent import with_go
 from tests.places import ROOT
 
 pytestmark = pytest.mark.slow("each runs pytest in a process of its own")
@@ -204,6 +205,8 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     assert not {"kafka_proxy_test_good0", "kafka_proxy_test_options0"} & kept
 
 
+@pytest.mark.needs_go("kfake")
+@pytest.mark.timeout(600)
 def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_file_may_name_one(
     cluster: str, tmp_path: Path
 ) -> None:
@@ -234,13 +237,26 @@ def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_fi
     assert f"clusters: {cluster}\n" in result.stdout
 
 
-@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.needs_go("kfake")
 @pytest.mark.timeout(600)
-def test_brokers_that_are_started_for_the_run(tmp_path: Path) -> None:
-    tests = "from send import send\n\ndef test_it(kafka_proxy):\n    send(kafka_proxy)\n"
+@pytest.mark.parametrize(
+    ("kind", "refused"),
+    [("kfake", False), ("embedded", False), ("embedded without Go", True), ("librdkafka", True)],
+)
+def test_brokers_that_are_started_for_the_run(kind: str, refused: bool, tmp_path: Path) -> None:
+    tests = """
+        from send import send
+
+        def test_it(kafka_proxy):
+            send(kafka_proxy)
+            versions = {each.version for each in kafka_proxy.exchanges(api="ApiVersions", error="")}
+            print("refused:", max(versions) < 3)
+    """
     project.write(tmp_path, {"tests/send.py": SEND, "tests/test_it.py": tests})
-    result = project.run(tmp_path, "--kafka-bootstrap-server", "kfake")
+    old = with_go("go1.25", tmp_path) if kind.endswith("without Go") else {}
+    result = project.run(tmp_path, "-s", "--kafka-bootstrap-server", kind.split()[0], **old)
     assert result.returncode == 0, result.stdout
+    assert f"refused: {refused}\n" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -248,7 +264,7 @@ def test_brokers_that_are_started_for_the_run(tmp_path: Path) -> None:
     [
         (
             "confluent_kafka",
-            (),
+            ("--kafka-bootstrap-server", "librdkafka"),
             "the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers'",
         ),
         (

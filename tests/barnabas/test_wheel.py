@@ -144,7 +144,8 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
         expected = {
             f"{name}/{path.relative_to(folder)}"
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js", ".go", ".lua")
+            if path.suffix
+            in (".py", ".typed", ".yaml", ".css", ".js", ".go", ".mod", ".sum", ".lua")
             and "__pycache__" not in path.parts
         }
         assert expected

@@ -18,7 +18,8 @@ from tests.places import ROOT
 
 pytestmark = [
     pytest.mark.slow("builds Go modules, which downloads kafka-go once"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
+    pytest.mark.needs_go("kfake"),
 ]
 
 ENVIRONMENT = {

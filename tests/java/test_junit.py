@@ -20,6 +20,8 @@ from tests.places import ROOT
 
 MVN = shutil.which("mvn")
 
+pytestmark = pytest.mark.needs_go("kfake")
+
 ENVIRONMENT = {
     **os.environ,
     "BARNABAS": f"{sys.executable} -m barnabas",

@@ -19,7 +19,8 @@ NPM = shutil.which("npm")
 
 pytestmark = [
     pytest.mark.slow("installs kafkajs"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
+    pytest.mark.needs_go("kfake"),
     pytest.mark.skipif(NPM is None, reason="no node on the path"),
 ]
 

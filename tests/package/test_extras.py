@@ -70,7 +70,7 @@ FUZZ: Final = "fuzz run brokers --cases 1 --db FOLDER/a.db --target"
 FOLLOW: Final = "analyze --follow FOLDER --out FOLDER/out"
 
 NEED: Final[dict[str, tuple[str, ...]]] = {
-    "peers": ("peers start embedded", f"{FUZZ} embedded"),
+    "peers": ("peers start librdkafka", f"{FUZZ} embedded"),
     "states": ("fuzz states --target embedded",),
     "apache": (
         "peers start apache:3.9.1",

@@ -1,7 +1,7 @@
 """Installs a wheel or sdist in fresh environments and tries it there, in an empty folder.
 
     python3.13 tests/package/trials.py dist/*.whl dist/*.tar.gz     # what `make wheel-trials` does
-    python3.13 tests/package/trials.py --all dist/*.whl             # each extra alone, and no uvloop
+    python3.13 tests/package/trials.py --all dist/*-any.whl         # each extra alone, and no uvloop
 
 The interpreter that runs it is the one that is tried; it needs nothing but pip's index. It prints a row for
 each trial and ends with 1 if one failed.
@@ -38,6 +38,26 @@ from barnabas.peers.embedded import EmbeddedCluster
 with EmbeddedCluster(1) as cluster:
     print(cluster.bootstrap)
 """
+
+KFAKE: Final = """
+import json, os, subprocess, sys
+from pathlib import Path
+from confluent_kafka import Producer
+here = Path(sys.executable).parent
+line = [here / "barnabas", "--until-eof", "peers", "start", "embedded"]
+pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+with subprocess.Popen(line, **pipes, env={**os.environ, "PATH": str(here)}) as process:
+    ready = json.loads(process.stdout.readline())["ready"]
+    producer = Producer({"bootstrap.servers": ready["bootstrap"], "transactional.id": "t"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("orders", b"value")
+    producer.commit_transaction(30)
+    note = process.communicate()[1].decode()
+assert (ready["kind"], process.returncode) == ("kfake", 0), ready
+assert note.startswith("kfake "), note
+"""
+"""Without a built kfake and without Go, which a build would announce in the note."""
 
 PROTOBUF: Final = """
 from pathlib import Path
@@ -88,6 +108,9 @@ PYTEST: Final = Trial("pytest,peers", (("python", "-m", "pytest", "-q"),))
 
 QUICK: Final = (CORE, DEMO, PYTEST)
 """What each artefact must pass."""
+
+PLATFORM: Final = (Trial("peers", (("python", "-c", KFAKE),)),)
+"""What a wheel with kfake must pass; the rest of it is the pure wheel's."""
 
 ALL: Final = (
     *QUICK,
@@ -201,7 +224,8 @@ def interpreter() -> str:
 def rows(artefacts: list[Path], trials: tuple[Trial, ...]) -> Iterator[tuple[str, bool]]:
     """A row of Markdown for each trial, and whether it passed."""
     for artefact in artefacts:
-        for trial in trials:
+        pure = artefact.name.endswith(("-any.whl", ".tar.gz"))
+        for trial in trials if pure else PLATFORM:
             extras = trial.extras or "(none)"
             if trial.without:
                 extras += f", no {trial.without}"

@@ -84,7 +84,7 @@ class ConformOptions:
         typer.Option(
             metavar="KIND|HOST:PORT",
             help="Run the checks on another broker, too, and show how the responses differ: "
-            "apache:VERSION, kfake, embedded, or an address.",
+            "apache:VERSION, kfake, embedded, librdkafka, or an address.",
         ),
     ] = None
     own: Annotated[

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, NamedTuple, Protocol
 
-from barnabas.broker_kinds import KINDS
+from barnabas.broker_kinds import KINDS, LIBRDKAFKA
 from barnabas.nearest import choices
 from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+TOPICS: Final = "topics are created on first use, with 4 partitions"
 
 
 class Cluster(Protocol):
@@ -22,20 +24,30 @@ class Cluster(Protocol):
         """Return the bootstrap servers for clients."""
 
 
+class Running(NamedTuple):
+    """Running brokers: their bootstrap servers, a note on them, and their kind, which is never `embedded`."""
+
+    bootstrap: str
+    note: str
+    kind: str
+
+
 class _NotStarted(NamedTuple):
-    """Brokers, a note on them, and the errors of their start."""
+    """Brokers, their number, a note on them, their kind, and the errors of their start."""
 
     cluster: AbstractContextManager[Cluster]
+    brokers: int
     note: str
+    kind: str
     errors: tuple[type[Exception], ...]
 
 
 @contextmanager
-def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[tuple[Cluster, str]]:
+def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[Running]:
     """Run brokers of a built-in kind on 127.0.0.1; yield them and a note on them.
 
     Args:
-        kind: `embedded`, `apache:VERSION`, `kfake` or `kfake:REVISION`.
+        kind: `embedded`, `apache:VERSION`, `kfake`, `kfake:REVISION` or `librdkafka`.
         brokers: The number of brokers; None: the kind's default.
         port: The first broker's port, the others have the ports after it; 0: the system assigns ports.
 
@@ -43,18 +55,18 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[tu
         Trouble: The kind is unknown or can't be started.
     """
     name, _, version = kind.partition(":")
-    if name not in _CLUSTERS or (name == "embedded" and version):
+    if name not in _CLUSTERS or (name in ("embedded", LIBRDKAFKA) and version):
         names = (*KINDS, *references("brokers"))
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     with ExitStack() as stack:
-        cluster, note, errors = _CLUSTERS[name](version, brokers, port)
-        for each in range(port, port + (brokers or 1)) if port else ():
+        cluster, count, note, started_kind, errors = _CLUSTERS[name](version, brokers, port)
+        for each in range(port, port + count) if port else ():
             _check_free(each)
         try:
             started = stack.enter_context(cluster)
         except errors as problem:
             raise Trouble(str(problem), COULD_NOT_RUN) from None
-        yield started, note
+        yield Running(started.bootstrap, note, started_kind)
 
 
 def _check_free(port: int) -> None:
@@ -66,14 +78,19 @@ def _check_free(port: int) -> None:
 
 
 def _embedded(version: str, brokers: int | None, port: int) -> _NotStarted:
+    from barnabas.peers.kfake import at_hand
+
+    return (_kfake if at_hand() else _librdkafka)("", 3 if brokers is None else brokers, port)
+
+
+def _librdkafka(version: str, brokers: int | None, port: int) -> _NotStarted:
     from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 
     if port:
         raise Trouble("--listen: librdkafka's mock brokers choose their ports; start kfake instead")
-    note = "topics are created on first use, with 4 partitions"
-    return _NotStarted(
-        EmbeddedCluster(3 if brokers is None else brokers), note, (UnavailableError,)
-    )
+    count = 3 if brokers is None else brokers
+    note = f"librdkafka's mock, {TOPICS}"
+    return _NotStarted(EmbeddedCluster(count), count, note, LIBRDKAFKA, (UnavailableError,))
 
 
 def _apache(version: str, brokers: int | None, port: int) -> _NotStarted:
@@ -90,7 +107,7 @@ def _apache(version: str, brokers: int | None, port: int) -> _NotStarted:
     except UnknownVersionError as problem:
         raise Trouble(f"{problem}; for example: apache:3.9.1") from None
     note = f"Apache Kafka {version}, {cluster.mode}"
-    return _NotStarted(cluster, note, (UnavailableError, BootError))
+    return _NotStarted(cluster, count, note, "apache", (UnavailableError, BootError))
 
 
 def _kfake(version: str, brokers: int | None, port: int) -> _NotStarted:
@@ -98,14 +115,16 @@ def _kfake(version: str, brokers: int | None, port: int) -> _NotStarted:
     from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
 
     revision = version or REVISION
-    cluster = KfakeCluster(1 if brokers is None else brokers, revision, port)
-    note = f"{name_of(revision)}, topics are created on first use, with 4 partitions"
-    return _NotStarted(cluster, note, (UnavailableClientError,))
+    count = 1 if brokers is None else brokers
+    cluster = KfakeCluster(count, revision, port)
+    note = f"{name_of(revision)}, {TOPICS}"
+    return _NotStarted(cluster, count, note, "kfake", (UnavailableClientError,))
 
 
 _CLUSTERS: Final[Mapping[str, Callable[[str, int | None, int], _NotStarted]]] = {
     "embedded": _embedded,
     "apache": _apache,
     "kfake": _kfake,
+    LIBRDKAFKA: _librdkafka,
 }
 """Name of a built-in kind -> a function that returns its brokers."""

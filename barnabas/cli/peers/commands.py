@@ -86,14 +86,15 @@ def peers_list(
     epilog=examples(
         "barnabas peers start embedded",
         "barnabas peers start apache:3.9.1 --nodes 3",
-        "barnabas peers start kfake --listen 127.0.0.1:9092",
+        "barnabas peers start embedded --listen 127.0.0.1:9092",
     ),
 )
 def peers_start(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="embedded, apache:VERSION, kfake, or another of `peers list`."
+            metavar="KIND",
+            help="embedded, apache:VERSION, kfake, librdkafka, or another of `peers list`.",
         ),
     ],
     nodes: Annotated[
@@ -129,7 +130,7 @@ def peers_start(
         typer.Option(
             metavar="DIR",
             help="The folder for logs; by default they are deleted with the brokers. "
-            "Not for embedded, apache, kfake.",
+            "Not for embedded, apache, kfake, librdkafka.",
         ),
     ] = None,
     listen: Annotated[
@@ -137,7 +138,7 @@ def peers_start(
         typer.Option(
             metavar="HOST:PORT",
             help="Where the first broker listens, the others on the ports after it; else any port "
-            "of 127.0.0.1. Not for embedded.",
+            "of 127.0.0.1. Not for librdkafka.",
         ),
     ] = None,
 ) -> int:

@@ -12,7 +12,7 @@ from barnabas.trouble import Trouble
 
 
 class Options(NamedTuple):
-    """Options of `peers start` that added kinds support, and kfake and apache `listen`. None: not given."""
+    """Options of `peers start` for added kinds; `listen` also for built-in ones. None: not given."""
 
     topics: list[str] | None = None
     zookeeper: str | None = None

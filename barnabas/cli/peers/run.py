@@ -70,15 +70,15 @@ def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[
 
 def start(
     kind: str,
-    brokers: int | None = None,
+    count: int | None = None,
     options: Options | None = None,
 ) -> int:
     """Start brokers, print their addresses, and wait for a signal to end; return the exit code.
 
     Args:
-        kind: `embedded`, `apache:VERSION`, `kfake`, or an added kind.
-        brokers: The number of brokers; None: the kind's default.
-        options: Options of added kinds; `listen` is for kfake and apache, too.
+        kind: `embedded`, `apache:VERSION`, `kfake`, `librdkafka`, or an added kind.
+        count: The number of brokers; None: the kind's default.
+        options: Options of added kinds; `listen` is for kfake, embedded and apache, too.
 
     Raises:
         Trouble: The kind is unknown or can't be started.
@@ -88,11 +88,15 @@ def start(
     try:
         with interruptible():
             if name in references("brokers") and ":" not in kind:
-                return added_kind(name).start(brokers, options, output)
+                return added_kind(name).start(count, options, output)
             _refuse(options._replace(listen=None), kind)
-            with running(kind, brokers, _port(options.listen)) as (cluster, note):
-                output.note(f"{note}; Ctrl-C stops the brokers")
-                ready = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
+            with running(kind, count, _port(options.listen)) as brokers:
+                output.note(f"{brokers.note}; Ctrl-C stops the brokers")
+                ready = {
+                    "bootstrap": brokers.bootstrap,
+                    "kind": brokers.kind,
+                    "pid": os.getpid(),
+                }
                 output.raw(json_text({"ready": ready}))
                 _until_signal()
                 return FINE

@@ -24,7 +24,7 @@ def parse_cluster(text: str) -> Sequence[tuple[str, int]] | str:
     try:
         return parse_servers(text)
     except Trouble as problem:
-        raise Trouble(f"{problem}; or kfake, apache:VERSION, embedded") from None
+        raise Trouble(f"{problem}; or kfake, apache:VERSION, embedded, librdkafka") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class ServeTestsOptions:
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT[,...]|KIND",
-            help="The cluster behind the proxies, or what to start: embedded, kfake or "
+            help="The cluster behind the proxies, or what to start: embedded, kfake, librdkafka or "
             "apache:VERSION.",
             parser=parse_cluster,
         ),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.addresses import parse_servers
-from barnabas.broker_kinds import EMBEDDED_OFFER
+from barnabas.broker_kinds import OFFERS
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.listeners import listening
@@ -42,8 +42,10 @@ def serve_tests(options: ServeTestsOptions) -> int:
     refuse_overwriting({"--token-file": options.token_file}, options.tls.files)
     tls = make_tls(options.tls)
     allow_descriptors()
-    with _cluster(options.bootstrap_server) as bootstrap, _folder(options.captures) as folder:
-        offer = EMBEDDED_OFFER if options.bootstrap_server == "embedded" else ()
+    with (
+        _cluster(options.bootstrap_server) as (bootstrap, offer),
+        _folder(options.captures) as folder,
+    ):
         proxy_options = Options(
             bootstrap,
             listen=(options.listen[0], 0),
@@ -55,18 +57,23 @@ def serve_tests(options: ServeTestsOptions) -> int:
 
 
 @contextlib.contextmanager
-def _cluster(servers: Sequence[Address] | str) -> Iterator[Sequence[Address]]:
-    """Yield the addresses of a cluster, which is started if a kind of brokers is given."""
+def _cluster(
+    servers: Sequence[Address] | str,
+) -> Iterator[tuple[Sequence[Address], Sequence[str]]]:
+    """Yield the addresses of a cluster, and what proxies in front of it offer at most.
+
+    The cluster is started if a kind of brokers is given.
+    """
     if not isinstance(servers, str):
-        yield servers
+        yield servers, ()
         return
     with contextlib.ExitStack() as stack:
         try:
-            cluster, _ = stack.enter_context(running(servers))
+            brokers = stack.enter_context(running(servers))
         except Trouble as problem:
             line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
             raise Trouble(line, problem.code) from None
-        yield parse_servers(cluster.bootstrap)
+        yield parse_servers(brokers.bootstrap), OFFERS.get(brokers.kind, ())
 
 
 @contextlib.contextmanager

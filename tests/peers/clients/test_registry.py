@@ -26,8 +26,9 @@ PROGRAMS = Path(python.__file__).parent / "programs"
     ("rdkafka@0.39.0", r"the cargo command .*rustup\.rs"),
 ])  # fmt: skip
 def test_what_builds_or_runs_it_is_named(
-    name: str, said: str, monkeypatch: pytest.MonkeyPatch
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(UnavailableClientError, match=said):
         find(name).prepare()

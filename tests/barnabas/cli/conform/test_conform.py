@@ -135,7 +135,7 @@ def test_apache_kafka_meets_all_requirements_also_through_the_proxy(tmp_path: Pa
     with ApacheCluster("4.3.1") as cluster:
         direct = run("conform", cluster.bootstrap, "--json", "direct.json", cwd=tmp_path)
         with started("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0") as (_, ready):
-            words = ("--json", "proxied.json", "--against", "embedded", "--jobs", "4")
+            words = ("--json", "proxied.json", "--against", "librdkafka", "--jobs", "4")
             proxied = run("conform", ready["listen"], *words, cwd=tmp_path)
     assert (direct.returncode, proxied.returncode) == (0, 0), direct.stdout + proxied.stdout
     outcomes = [

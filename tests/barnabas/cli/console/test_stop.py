@@ -10,7 +10,7 @@ from tests.barnabas.cli.test_app import started
 
 COMMANDS = (
     ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0"),
-    ("peers", "start", "embedded"),
+    ("peers", "start", "librdkafka"),
 )
 
 

@@ -19,6 +19,7 @@ from barnabas.peers.apache.versions import RELEASES
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.compat.connections import family
+from tests.peers.kfake_absent import with_go
 from tests.remaining import remaining
 
 NEEDS_APACHE = pytest.mark.needs_apache("3.9.1")
@@ -31,24 +32,25 @@ def addresses_of(ready: dict[str, Any]) -> list[tuple[str, int]]:
 def test_the_list_names_the_versions_seen_working() -> None:
     result = run("peers", "list")
     assert result.returncode == 0
-    embedded, apache, versions, kfake, *_ = result.stdout.splitlines()
+    embedded, apache, versions, kfake, librdkafka, *_ = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
     assert apache.startswith("apache ")
     assert kfake.startswith("kfake ")
+    assert librdkafka.startswith("librdkafka ")
     assert versions.split("tested: ")[1].split(", ") == [one.version for one in RELEASES]
 
 
 def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     rows = run("peers", "list", "--json").rows
-    own = ["embedded", *(f"apache:{one.version}" for one in RELEASES), "kfake"]
+    own = ["embedded", *(f"apache:{one.version}" for one in RELEASES), "kfake", "librdkafka"]
     assert [row["start"] for row in rows][: len(own)] == own
-    assert tuple(dict.fromkeys(row["kind"] for row in rows))[:3] == KINDS
+    assert tuple(dict.fromkeys(row["kind"] for row in rows))[:4] == KINDS
     assert rows[0] == {
         "kind": "embedded",
         "start": "embedded",
         "version": None,
         "modes": [],
-        "needs": "install barnabas with the extra 'peers'",
+        "needs": "needs go on the path, a wheel with kfake, or barnabas with the extra 'peers'",
     }
     by_version = {row["version"]: row for row in rows}
     assert by_version["3.9.1"]["modes"] == ["kraft", "zookeeper"]
@@ -63,10 +65,10 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
         (signal.SIGHUP, (), 3),
     ],
 )
-def test_the_embedded_cluster_ends_on_a_signal(
+def test_librdkafka_s_mock_ends_on_a_signal(
     number: int, options: tuple[str, ...], count: int
 ) -> None:
-    with started("peers", "start", "embedded", *options) as (process, ready):
+    with started("peers", "start", "librdkafka", *options) as (process, ready):
         assert ready["pid"] == process.pid
         addresses = addresses_of(ready)
         assert len(addresses) == count
@@ -78,7 +80,7 @@ def test_the_embedded_cluster_ends_on_a_signal(
     assert "Traceback" not in errors
 
 
-@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.needs_go("kfake")
 @pytest.mark.timeout(600)
 def test_two_brokers_of_kfake_answer_and_end_on_a_signal() -> None:
     with started("peers", "start", "kfake", "--nodes", "2") as (process, ready):
@@ -94,22 +96,60 @@ def test_two_brokers_of_kfake_answer_and_end_on_a_signal() -> None:
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
-@pytest.mark.needs_go("franz-go@1.21.4")
+@pytest.mark.needs_go("kfake")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("kind", ["kfake", pytest.param("apache:3.9.1", marks=NEEDS_APACHE)])
+@pytest.mark.parametrize(
+    "kind", ["embedded", "kfake", pytest.param("apache:3.9.1", marks=NEEDS_APACHE)]
+)
 def test_brokers_listen_where_they_are_told(kind: str) -> None:
     port = free_ports(1)[0]
-    with started("peers", "start", kind, "--listen", f"127.0.0.1:{port}") as (process, ready):
+    where = ("--nodes", "1", "--listen", f"127.0.0.1:{port}")
+    with started("peers", "start", kind, *where) as (process, ready):
         assert addresses_of(ready) == [("127.0.0.1", port)]
         assert len(probe.brokers(port, (3, 9, 1))) == 1
         process.send_signal(signal.SIGTERM)
         remaining(process, 60)
 
 
+@pytest.mark.needs_go("kfake")
+@pytest.mark.timeout(600)
+def test_the_embedded_cluster_is_kfake_with_go() -> None:
+    with started("peers", "start", "embedded") as (process, ready):
+        assert ready["kind"] == "kfake"
+        addresses = addresses_of(ready)
+        assert len(addresses) == len(probe.brokers(addresses[0][1], (3, 9, 1))) == 3
+        process.send_signal(signal.SIGTERM)
+        errors = remaining(process, 60)[1]
+    assert errors.startswith("kfake 01f206a7e32c, topics are created on first use, with 4 part")
+
+
+@pytest.mark.parametrize(
+    ("version", "problems"),
+    [
+        ("go1.25.4", []),
+        (
+            "go1.26.0",
+            ["building kfake 01f206a7e32c", "kfake 01f206a7e32c can't be built: no network"],
+        ),
+    ],
+)
+def test_the_embedded_cluster_is_librdkafka_s_mock_without_kfake(
+    version: str, problems: list[str], tmp_path: Path
+) -> None:
+    with started("peers", "start", "embedded", env=with_go(version, tmp_path)) as (process, ready):
+        assert ready["kind"] == "librdkafka"
+        assert len(addresses_of(ready)) == 3
+        process.send_signal(signal.SIGTERM)
+        lines = remaining(process, 60)[1].splitlines()
+    expected = [*problems, "librdkafka's mock, topics are created on first use, with 4 partitions"]
+    assert len(lines) == len(expected)
+    assert all(line.startswith(start) for line, start in zip(lines, expected, strict=True)), lines
+
+
 @pytest.mark.parametrize(
     ("kind", "listen", "problem"),
     [
-        ("embedded", "127.0.0.1:9092", "librdkafka's mock brokers choose their ports"),
+        ("librdkafka", "127.0.0.1:9092", "librdkafka's mock brokers choose their ports"),
         ("kfake", "0.0.0.0:9092", "these brokers listen on 127.0.0.1 only"),
         ("kfake", "127.0.0.1:{taken}", "Address already in use; choose another port"),
         ("apache:4.3.1", "127.0.0.1:{taken}", "Address already in use; choose another port"),

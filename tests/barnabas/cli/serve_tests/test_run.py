@@ -20,7 +20,7 @@ from tests.remaining import remaining
 @pytest.mark.needs_go("franz-go@1.21.4")
 @pytest.mark.needs_apache("4.3.1")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("kind", ["kfake", "apache:4.3.1"])
+@pytest.mark.parametrize("kind", ["kfake", "librdkafka", "apache:4.3.1"])
 def test_brokers_that_are_started_are_behind_the_proxies(kind: str) -> None:
     with started("serve-tests", "-b", kind) as (process, ready):
         pids = family(process.pid)
@@ -32,9 +32,12 @@ def test_brokers_that_are_started_are_behind_the_proxies(kind: str) -> None:
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
+@pytest.mark.needs_go("kfake")
 @pytest.mark.needs_apache("4.3.1")
-def test_java_can_use_the_embedded_cluster() -> None:
-    with started("serve-tests") as (process, ready):
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", [(), ("-b", "librdkafka")])
+def test_java_can_use_both_embedded_clusters(kind: tuple[str, ...]) -> None:
+    with started("serve-tests", *kind) as (process, ready):
         test = Server(ready["control"], ready["token"]).begin(name="java")
         with JavaClient("4.3.1", {"bootstrap.servers": test["bootstrap"]}) as java:
             assert len(java.produce("orders", [b"value"])) == 1
@@ -45,7 +48,7 @@ def test_java_can_use_the_embedded_cluster() -> None:
 def test_neither_an_address_nor_a_kind_of_brokers() -> None:
     result = run("serve-tests", "-b", "apach:4.3.1")
     assert result.returncode == 2
-    assert "; or kfake, apache:VERSION, embedded" in result.stderr
+    assert "; or kfake, apache:VERSION, embedded, librdkafka" in result.stderr
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
@@ -53,7 +56,7 @@ def test_a_signal_ends_all_and_leaves_nothing_but_the_captures_that_were_asked_f
     tmp_path: Path, ending: signal.Signals
 ) -> None:
     token, captures = tmp_path / "token", tmp_path / "made" / "captures"
-    options = ("--captures", str(captures), "--token-file", str(token))
+    options = ("-b", "librdkafka", "--captures", str(captures), "--token-file", str(token))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}

@@ -19,7 +19,7 @@ PRODUCED = "api == 'Produce'"
 
 @pytest.fixture(scope="module")
 def it() -> Iterator[Server]:
-    with server() as found:
+    with server("-b", "librdkafka") as found:
         yield found
 
 
