@@ -22,7 +22,7 @@ DESIGNS: Final = ROOT / "designs"
 
 WRITTEN: Final = (
     ROOT / "README.md",
-    *sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "reference"),
+    *sorted(path.resolve() for path in DOCS.rglob("*.md") if path.parent.name != "reference"),
     *sorted(path for path in DESIGNS.rglob("*.md") if path.parent.name != "results"),
 )
 """The documents that people write."""
