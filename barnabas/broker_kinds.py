@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
+
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 KINDS: Final = ("embedded", "apache", "kfake", "librdkafka")
 
@@ -26,3 +29,17 @@ def is_kind(text: str) -> bool:
     (True, False)
     """
     return text.partition(":")[0] in KINDS
+
+
+def check_hosts(hosts: Sequence[str]) -> None:
+    """Raise Trouble if no host of a cluster has an address: it may be a misspelt kind."""
+    for host in hosts:
+        try:
+            socket.getaddrinfo(host.strip("[]"), None)
+        except (OSError, UnicodeError):
+            continue
+        return
+    names = ", ".join(hosts)
+    raise Trouble(
+        f"{names}: no such host, and no kind of brokers ({', '.join(KINDS)})", COULD_NOT_RUN
+    )

@@ -90,10 +90,16 @@ def kafka_bootstrap_server(
     """
     config = request.config
     given = config.getoption(OPTION) or config.getini(OPTION) or "embedded"
-    from barnabas.broker_kinds import OFFERS, is_kind
+    from barnabas.broker_kinds import OFFERS, check_hosts, is_kind
     from barnabas.testing.process import START_CLUSTER, Ended, running
+    from barnabas.trouble import Trouble
 
     if not is_kind(given):
+        try:
+            parts = (part.strip() for part in given.split(","))
+            check_hosts([part.rpartition(":")[0] or part for part in parts])
+        except Trouble as problem:
+            pytest.fail(f"--kafka-bootstrap-server: {problem}", pytrace=False)
         yield given
         return
     folder = tmp_path_factory.mktemp("kafka_cluster")
@@ -106,7 +112,7 @@ def kafka_bootstrap_server(
             yield cluster.ready["bootstrap"]
         return
     except Ended as problem:
-        line = f"{problem}\n(or name a cluster of yours: --kafka-bootstrap-server)"
+        line = f"{problem}; or name a cluster of yours: --kafka-bootstrap-server HOST:PORT"
     pytest.fail(line, pytrace=False)
 
 

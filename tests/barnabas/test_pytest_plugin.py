@@ -259,6 +259,13 @@ def test_brokers_that_are_started_for_the_run(kind: str, refused: bool, tmp_path
     assert f"refused: {refused}\n" in result.stdout
 
 
+def test_a_misspelt_kind_of_brokers_fails_at_once(tmp_path: Path) -> None:
+    project.write(tmp_path, {"tests/test_it.py": "def test_it(kafka_proxy): pass\n"})
+    result = project.run(tmp_path, "--kafka-bootstrap-server", "kfak")
+    line = "--kafka-bootstrap-server: kfak: no such host, and no kind of brokers"
+    assert line in sections(result.stdout)["ERROR at setup of test_it"]
+
+
 @pytest.mark.parametrize(
     ("missing", "options", "said"),
     [

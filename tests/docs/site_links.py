@@ -1,7 +1,7 @@
-"""MkDocs' hook: links between docs/ and other folders, written as they are in the repository, work on the site.
+"""MkDocs' hook: links between docs/ and other folders, as they are in the repository, work on the site.
 
-The site has designs/ and the fixtures' READMEs below docs/ (symbolic links), so a link from one to the other goes
-up fewer folders.
+The site has designs/ and the fixtures' READMEs below docs/ (symbolic links), so a link from one to the other
+goes up fewer folders.
 """
 
 from __future__ import annotations

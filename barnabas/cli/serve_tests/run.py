@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.addresses import parse_servers
-from barnabas.broker_kinds import OFFERS
+from barnabas.broker_kinds import OFFERS, check_hosts
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.listeners import listening
@@ -65,13 +65,14 @@ def _cluster(
     The cluster is started if a kind of brokers is given.
     """
     if not isinstance(servers, str):
+        check_hosts([host for host, _ in servers])
         yield servers, ()
         return
     with contextlib.ExitStack() as stack:
         try:
             brokers = stack.enter_context(running(servers))
         except Trouble as problem:
-            line = f"{problem}\n(or name a cluster of yours: --bootstrap-server)"
+            line = f"{problem}; or name a cluster of yours: --bootstrap-server HOST:PORT"
             raise Trouble(line, problem.code) from None
         yield parse_servers(brokers.bootstrap), OFFERS.get(brokers.kind, ())
 

@@ -45,10 +45,18 @@ def test_java_can_use_both_embedded_clusters(kind: tuple[str, ...]) -> None:
         remaining(process, 60)
 
 
-def test_neither_an_address_nor_a_kind_of_brokers() -> None:
-    result = run("serve-tests", "-b", "apach:4.3.1")
-    assert result.returncode == 2
-    assert "; or kfake, apache:VERSION, embedded, librdkafka" in result.stderr
+@pytest.mark.parametrize(
+    ("cluster", "code", "line"),
+    [
+        ("apach:4.3.1", 2, "; or kfake, apache:VERSION, embedded, librdkafka"),
+        ("kfak", 3, "kfak: no such host, and no kind of brokers (embedded, apache, kfake, "),
+    ],
+)
+def test_neither_an_address_nor_a_kind_of_brokers(cluster: str, code: int, line: str) -> None:
+    result = run("serve-tests", "-b", cluster)
+    assert result.returncode == code
+    assert line in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
