@@ -74,7 +74,7 @@ def _check_free(port: int) -> None:
         socket.create_server(("127.0.0.1", port)).close()
     except (OSError, OverflowError) as problem:
         reason = os.strerror(problem.errno or 0) if isinstance(problem, OSError) else "no such port"
-        raise Trouble(f"--listen 127.0.0.1:{port}: {reason}; choose another port") from None
+        raise Trouble(f"--listen: port {port}: {reason}; choose another port") from None
 
 
 def _embedded(version: str, brokers: int | None, port: int) -> _NotStarted:
