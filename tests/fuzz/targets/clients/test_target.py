@@ -215,7 +215,8 @@ def test_a_command_says_where_the_broker_goes() -> None:
         client("command:kcat -L")
 
 
-def test_what_can_not_be_had_can_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_not_be_had_can_not_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(CannotRun, match=r"go\.dev"), client("sarama@1.46.2"):
         pass
