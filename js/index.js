@@ -15,7 +15,7 @@ export async function start(t, scenario) {
   const proxy = new Proxy(ready, began)
   t.after(async () => {
     await proxy.end()
-    if (t.passed === false) t.diagnostic(await proxy.report(t.name))
+    if (t.passed === false) await tell(t, proxy)
   })
   return proxy
 }
@@ -31,15 +31,20 @@ export function shared(scenario) {
     const { exchanges } = await ask(ready, 'GET', '/' + began.id)
     const proxy = new Proxy(ready, began, exchanges)
     t.after(async () => {
-      if (t.passed === false) t.diagnostic(await proxy.report(t.name))
+      if (t.passed === false) await tell(t, proxy)
     })
     return proxy
   }
 }
 
+// A diagnostic of several lines is one line of TAP.
+async function tell(t, proxy) {
+  for (const line of (await proxy.report(t.name)).split('\n')) t.diagnostic(line)
+}
+
 async function begin(name, scenario) {
   const ready = await server()
-  return [ready, await ask(ready, 'POST', '', { name: name.slice(0, LONGEST), ...(scenario && { scenario }) })]
+  return [ready, await ask(ready, 'POST', '', { name: [...name.toWellFormed()].slice(0, LONGEST).join(''), ...(scenario && { scenario }) })]
 }
 
 /** The proxy of one test, or what one test sees of a shared proxy. */

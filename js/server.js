@@ -11,7 +11,7 @@ export const options = { command: [], arguments: [] }
 
 const MISSING =
   'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
-  '(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)'
+  '(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)'
 
 /**
  * Return the words that start barnabas. The first that is there: BARNABAS in the environment (split at spaces),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +124,16 @@ func TestWhatIsWrongFailsTheTestAndSaysWhatPassed(t *testing.T) {
 	if info, err := os.Stat(folder + file); err != nil || info.Size() < 1000 {
 		t.Errorf("no capture: %v", err)
 	}
+}
+
+func TestTheServerOutlivesGarbageCollections(t *testing.T) {
+	proxy := barnabastest.Start(t, "")
+	for range 3 {
+		runtime.GC()
+		time.Sleep(50 * time.Millisecond) // finalizers run in a goroutine of their own
+	}
+	send(t, proxy.BootstrapServer, "go-collected")
+	proxy.WaitFor("api == 'Produce'", 1, 5*time.Second)
 }
 
 func TestTestsShareAProxyAndSeeTheirOwnExchanges(t *testing.T) {

@@ -33,6 +33,9 @@ type ready struct {
 
 var server = sync.OnceValues(start)
 
+// stdin is the server's, which ends when it is closed, as the garbage collector does with what nothing refers to.
+var stdin io.Closer
+
 // command returns the words that start barnabas. The first that is there: BARNABAS in the environment (split at
 // spaces), Command, barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the image BARNABAS_IMAGE by
 // docker or podman.
@@ -61,7 +64,7 @@ func command() ([]string, error) {
 		}
 	}
 	return nil, errors.New("barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL " +
-		"(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)")
+		"(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)")
 }
 
 // start starts the server. The pipe to its stdin is closed by the system when this process is gone, and
@@ -74,7 +77,7 @@ func start() (ready, error) {
 	words = append(append(words[:len(words):len(words)], "--until-eof", "serve-tests"), Options...)
 	process := exec.Command(words[0], words[1:]...)
 	process.Stderr = os.Stderr
-	if _, err := process.StdinPipe(); err != nil {
+	if stdin, err = process.StdinPipe(); err != nil {
 		return ready{}, err
 	}
 	out, err := process.StdoutPipe()

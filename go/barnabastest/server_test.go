@@ -16,7 +16,7 @@ func TestHowBarnabasIsStarted(t *testing.T) {
 		{"docker podman", "", "a.whl", "a:1", "docker run --rm -i --network host a:1"},
 		{"podman", "", "", "a:1", "podman run --rm -i --network host a:1"},
 		{"uvx pipx docker podman", "", "", "", "barnabas is not on the PATH: install it with the extras control and " +
-			"peers, or set BARNABAS_WHEEL (its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)"},
+			"peers, or set BARNABAS_WHEEL (its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)"},
 	} {
 		folder := t.TempDir()
 		for _, program := range strings.Fields(each.onPath) {

@@ -32,6 +32,10 @@ async function send(bootstrap, topic) {
   }
 }
 
+test('x'.repeat(199) + '🎉 is cut between characters', async t => {
+  assert.match((await start(t)).bootstrapServer, /^127\.0\.0\.1:/)
+})
+
 test('a record is sent again when the leader has moved', async t => {
   const proxy = await start(t, MOVED)
   await send(proxy.bootstrapServer, 'js-moved')

@@ -7,7 +7,7 @@ import { command } from '../server.js'
 
 const MISSING =
   'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
-  '(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)'
+  '(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)'
 
 for (const [programs, environment, expected] of [
   ['barnabas uvx', { BARNABAS: 'python3  -m\tbarnabas' }, 'python3 -m barnabas'],

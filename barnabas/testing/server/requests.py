@@ -16,6 +16,7 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.runner import CheckFailed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.nearest import did_you_mean
+from barnabas.plural import plural
 from barnabas.proxy.control import views
 from barnabas.proxy.control.api import count_of, listed
 from barnabas.proxy.control.bodies import filter_of, json_response, json_text_response
@@ -29,6 +30,9 @@ from barnabas.testing.server.proxied_test import EndedTooEarly, ExchangesDropped
 from barnabas.testing.timeout_message import SHOWN, timeout_message, traffic_lines
 
 IN_VAIN: Final = 408
+
+SAID: Final = 5
+"""The most lines of the proxy in a report."""
 
 PCAP: Final = "application/vnd.tcpdump.pcap"
 
@@ -61,6 +65,7 @@ class Requests:
         body = await read_body(request, WaitFor)
         passes = filter_of(body.filter, self.test.history.context.topics)
         within = body.timeout_ms / 1000
+        self._check_since(body.since)
         try:
             matching = await self.test.wait_for(passes, body.count, within, body.since)
             if len(matching) == body.count:
@@ -74,7 +79,7 @@ class Requests:
             message = f"test {self.test.id} has ended, and nothing more will pass"
             raise HTTPException(410, message) from None
         last = await asyncio.to_thread(self.test.last, SHOWN, body.since)
-        total = max(0, self.test.history.count - body.since)
+        total = self.test.history.count - body.since
         connections = report(self.test.proxy).connections
         error = timeout_message(expected, len(matching), within, total, last, connections)
         return await self._found(matching, {"error": error}, IN_VAIN)
@@ -86,11 +91,19 @@ class Requests:
         head = compact({**more, "count": len(matching)})
         return json_text_response(f'{head[:-1]},"exchanges":{rows}}}', status)
 
+    def _check_since(self, since: int) -> None:
+        count = self.test.history.count
+        if since > count:
+            raise HTTPException(
+                400, f"since: {since}, but the test has {plural(count, 'exchange')}"
+            )
+
     async def assert_(self, request: Request) -> Response:
         """Evaluate assertions on all exchanges so far; `broken` describes those that do not hold."""
         assertions = await read_body(request, Assertions)
         if not assertions.model_fields_set - {"since"}:
             raise HTTPException(400, NOTHING)
+        self._check_since(assertions.since)
         names = [check.name for check in CHECKS]
         for name in assertions.findings or ():
             if name not in names:
@@ -113,10 +126,12 @@ class Requests:
         It has the last exchanges without the first `since`, the rules' counters, and the findings of checks.
         """
         test, since = self.test, count_of(request, "since", 0)
+        self._check_since(since)
         last = await asyncio.to_thread(test.last_lines, SHOWN, since)
         now = report(test.proxy)
-        lines = traffic_lines(max(0, test.history.count - since), last, now.connections)
+        lines = traffic_lines(test.history.count - since, last, now.connections)
         lines += [f"rule {rule_line(views.rule(each))}" for each in now.rules]
+        lines += [f"proxy: {each}" for each in list(test.lines)[-SAID:]]
         try:
             findings, _ = await asyncio.to_thread(test.findings, since=since)
         except CheckFailed as problem:

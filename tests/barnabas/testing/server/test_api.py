@@ -202,11 +202,14 @@ def test_since_leaves_out_what_passed_before(it: Server, tmp_path: Path) -> None
         none = {"retries": {"api": "Produce", "at_most": 0}, "since": since}
         assert it.of(test, "assert", none).json["holds"] == held
     assert it.of(test, "assert", {"since": 1}).status == 400
+    beyond = it.of(test, "assert", {"since": 1_000, "duplicate_sequences": 0})
+    assert beyond.error.startswith("since: 1000, but the test has ")
     wrong = it.of(test, "report?since=x", method="GET")
     assert (wrong.status, wrong.error) == (400, "since is a number of exchanges, not 'x'")
     whole = it.of(test, "report", method="GET").body.decode()
     assert "Produce v10 NOT_LEADER_OR_FOLLOWER" in whole
     assert "rule the leader has moved: 4 matched, 2 fired, respond" in whole
+    assert "proxy: listening on " in whole
     later = it.of(test, f"report?since={mark}", method="GET").body.decode()
     assert later.startswith("all that passed is ")
     assert "NOT_LEADER_OR_FOLLOWER" not in later

@@ -86,7 +86,7 @@ record Server(String control, String token, String bootstrap) {
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(
                         "barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL "
-                                + "(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)"));
+                                + "(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)"));
     }
 
     private static boolean isExecutable(Path file) {

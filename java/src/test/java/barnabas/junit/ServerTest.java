@@ -38,7 +38,7 @@ class ServerTest {
                 IllegalStateException.class, () -> found(folder, "uvx pipx docker podman", Map.of()));
         assertEquals(
                 "barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL "
-                        + "(its wheel, for uvx or pipx) or BARNABAS_IMAGE (its image, for docker or podman)",
+                        + "(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)",
                 missing.getMessage());
     }
 }
