@@ -138,7 +138,7 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited(
         assert writer.flush(1) == 1
         page.get_by_role("button", name="Sequence").click()
         waits = page.locator(".message.response.late:has-text('…')")  # it is in the proxy as yet
-        waits.get_by_text("ms…").wait_for()
+        waits.get_by_text("ms…").first.wait_for()
         waits.locator("text").first.click()
         page.locator(".said:has-text('waits in the proxy')").wait_for()
         page.get_by_role("button", name="Breakpoints").click()

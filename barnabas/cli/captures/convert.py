@@ -173,7 +173,8 @@ class _Job:
             file.flush()
 
     def rows(self, file: BinaryIO) -> None:
-        """Write JSON Lines, reading the captures once."""
+        """Write JSON Lines, reading the captures once; inferred responses, too, as `decode` shows them."""
+        self.lost = Conversations(inferred=True)
         for exchange in self._selected():
             line = self.output.row(exchange)
             file.write(line.encode("utf-8", "surrogatepass") + b"\n")

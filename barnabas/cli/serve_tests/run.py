@@ -74,6 +74,7 @@ def _cluster(
         except Trouble as problem:
             line = f"{problem}; or name a cluster of yours: --bootstrap-server HOST:PORT"
             raise Trouble(line, problem.code) from None
+        Output().note(brokers.note)
         yield parse_servers(brokers.bootstrap), OFFERS.get(brokers.kind, ())
 
 

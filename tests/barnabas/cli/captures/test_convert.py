@@ -29,7 +29,7 @@ from tests.captures.traffic import (
     talk,
     write_pcap,
 )
-from tests.places import SAMPLES
+from tests.places import ROOT, SAMPLES
 
 
 def convert(*arguments: str | Path) -> str:
@@ -120,6 +120,18 @@ def test_payload_is_in_neither_form(tmp_path: Path) -> None:
     (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
     assert "payload" in row
     assert row["request"] != json.loads(decoded(dump))["request"]
+
+
+def test_rows_have_the_inferred_responses_too(tmp_path: Path) -> None:
+    capture = ROOT / "captures" / "samples" / "wrong.pcap"
+    convert(capture, tmp_path / "out.jsonl")
+    rows = list(map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines()))
+    numbers = [(row["connection"], row["correlation_id"], row.get("note", "")) for row in rows]
+    shown = list(map(json.loads, run("decode", "--json", capture).stdout.splitlines()))
+    assert numbers == [
+        (row["connection"], row["correlation_id"], row.get("note", "")) for row in shown
+    ]
+    assert sum("request not captured" in note for *_, note in numbers) == 1
 
 
 def test_several_captures_of_ours_keep_their_scenarios(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -136,7 +137,8 @@ def test_the_embedded_cluster_is_kfake_with_go() -> None:
 def test_the_embedded_cluster_is_librdkafka_s_mock_without_kfake(
     version: str, problems: list[str], tmp_path: Path
 ) -> None:
-    with started("peers", "start", "embedded", env=with_go(version, tmp_path)) as (process, ready):
+    environment = {**os.environ, **with_go(version, tmp_path)}
+    with started("peers", "start", "embedded", env=environment) as (process, ready):
         assert ready["kind"] == "librdkafka"
         assert len(addresses_of(ready)) == 3
         process.send_signal(signal.SIGTERM)

@@ -28,7 +28,9 @@ def test_brokers_that_are_started_are_behind_the_proxies(kind: str) -> None:
         with producer(test) as maker:
             send(maker)
         process.send_signal(signal.SIGTERM)
-        assert (remaining(process, 60)[1], process.returncode) == ("", 0)
+        note = remaining(process, 60)[1]
+    assert (note.count("\n"), process.returncode) == (1, 0), note
+    assert kind.partition(":")[0] in note.lower()
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
 
 
@@ -75,7 +77,8 @@ def test_a_signal_ends_all_and_leaves_nothing_but_the_captures_that_were_asked_f
         with producer(test) as maker:
             send(maker)
             process.send_signal(ending)
-            assert (remaining(process, 60)[1], process.returncode) == ("", 0)
+            note = remaining(process, 60)[1]
+    assert (note.count("\n"), process.returncode) == (1, 0), note
     (capture,) = captures.iterdir()
     assert capture == Path(test["capture"])
     assert capture.name == f"left_alone-{test['id']}.pcapng"
