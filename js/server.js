@@ -58,5 +58,9 @@ async function start() {
   for (const late of [failed, ended]) late.catch(() => {}) // once it is ready nobody waits for these
   const [line] = await Promise.race([once(lines, 'line'), failed, ended])
   for (const each of [child, child.stdin, child.stdout]) each.unref() // tests that are over do not wait for it
-  return JSON.parse(line).ready
+  try {
+    return JSON.parse(line).ready
+  } catch {
+    throw new Error(`barnabas (${[program, ...rest].join(' ')}) said ${JSON.stringify(line)} and not that it is ready`)
+  }
 }

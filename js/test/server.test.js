@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { command } from '../server.js'
+import { command, server } from '../server.js'
 
 const MISSING =
   'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
@@ -27,3 +27,8 @@ for (const [programs, environment, expected] of [
     else assert.equal(run(), expected)
   })
 }
+
+test('a program that is not barnabas is named', async () => {
+  process.env.BARNABAS = 'echo hello'
+  await assert.rejects(server(), /barnabas \(echo hello .*\) said "hello /)
+})
