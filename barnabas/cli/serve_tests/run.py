@@ -39,11 +39,12 @@ Address = tuple[str, int]
 
 def serve_tests(options: ServeTestsOptions) -> int:
     """Serve until a signal ends it; return the exit code. Raises Trouble if it can't start."""
+    output = Output()
     refuse_overwriting({"--token-file": options.token_file}, options.tls.files)
     tls = make_tls(options.tls)
     allow_descriptors()
     with (
-        _cluster(options.bootstrap_server) as (bootstrap, offer),
+        _cluster(options.bootstrap_server, output) as (bootstrap, offer),
         _folder(options.captures) as folder,
     ):
         proxy_options = Options(
@@ -53,12 +54,12 @@ def serve_tests(options: ServeTestsOptions) -> int:
             tls=tls,
             offer=parse_offer(None, offer),
         )
-        return run(_main(options, proxy_options, folder, Output()))
+        return run(_main(options, proxy_options, folder, output))
 
 
 @contextlib.contextmanager
 def _cluster(
-    servers: Sequence[Address] | str,
+    servers: Sequence[Address] | str, output: Output
 ) -> Iterator[tuple[Sequence[Address], Sequence[str]]]:
     """Yield the addresses of a cluster, and what proxies in front of it offer at most.
 
@@ -74,7 +75,7 @@ def _cluster(
         except Trouble as problem:
             line = f"{problem}; or name a cluster of yours: --bootstrap-server HOST:PORT"
             raise Trouble(line, problem.code) from None
-        Output().note(brokers.note)
+        output.note(brokers.note)
         yield parse_servers(brokers.bootstrap), OFFERS.get(brokers.kind, ())
 
 
