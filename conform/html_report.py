@@ -9,12 +9,12 @@ from barnabas.conform.frame_text import request_lines, response_lines
 from barnabas.conform.report import Report, shown_outcome
 from barnabas.conform.sources import source_link
 from barnabas.conform.verdicts import Verdict
-from barnabas.html_page import html_facts, html_page, html_table, html_text
+from barnabas.look.html import html_facts, html_page, html_table, html_text
 
 
 def as_html(report: Report, date: str) -> str:
     """Return the page: counts by area, failures with frames, differences from another broker, all checks."""
-    return html_page(f"barnabas conform {report.target}", _body(report, date))
+    return html_page(f"Conformance of {report.target}", "conformance", _body(report, date))
 
 
 def _body(report: Report, date: str) -> Iterator[str]:
@@ -31,6 +31,7 @@ def _body(report: Report, date: str) -> Iterator[str]:
     yield from html_table(
         ("area", "passed", "checks"),
         ((area, passed, total) for area, (passed, total) in report.by_area().items()),
+        "Areas",
     )
     yield "<h2>Failures</h2>"
     failed = [check for check in report.checks if report.outcome(check) == "fail"]
@@ -42,7 +43,7 @@ def _body(report: Report, date: str) -> Iterator[str]:
         yield f"<h2>Differences from {html_text(report.against)}</h2>"
         yield from _contrasts(report)
     yield "<h2>All checks</h2>"
-    yield from html_table(("check", "level", "verdict", "requirement", "reason"), _rows(report))
+    yield from html_table(("check", "level", "verdict", "requirement", "reason"), _rows(report), "All checks")
 
 
 def _failure(report: Report, check: Check, verdict: Verdict) -> Iterator[str]:

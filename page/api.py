@@ -25,8 +25,8 @@ from barnabas.proxy.control.history import History
 
 STATIC: Final = Path(__file__).parent / "static"
 
-SHARED: Final = ("barnabas.captures.summary", "static")
-"""Package and folder of files that the report of `barnabas analyze` uses, too."""
+SHARED: Final = ("barnabas.look", "static")
+"""Package and folder of the files that other pages use, too."""
 
 HEADERS: Final = (
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),

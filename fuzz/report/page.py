@@ -8,14 +8,14 @@ from barnabas.fuzz.report.cause import Group, representative
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading, upon
-from barnabas.html_page import html_facts, html_page, html_table, html_text
+from barnabas.look.html import html_facts, html_page, html_table, html_text
 from barnabas.plural import plural
 
 
 def page(campaigns: Sequence[Summary]) -> str:
     """Return the page."""
     title = ", ".join(campaign.title for campaign in campaigns) or "no campaign"
-    return html_page(title, (line for campaign in campaigns for line in _campaign(campaign)))
+    return html_page(title, "fuzz", (line for campaign in campaigns for line in _campaign(campaign)))
 
 
 def _campaign(summary: Summary) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _campaign(summary: Summary) -> Iterator[str]:
         yield from _group(group, summary.database)
     for title, head, rows in sections(summary):
         yield f"<h2>{title}</h2>"
-        yield from html_table(head, rows)
+        yield from html_table(head, rows, title)
 
 
 def _group(group: Group, database: str) -> Iterator[str]:

@@ -5,5 +5,5 @@ each with the total number of rows. A section (`sections/`, listed in `registry.
 such rows that returns plots, tables and statements, never HTML. Only `elements.py` and `page.py` make HTML,
 and they escape everything. The page's policy allows only its own scripts, by hash, and no request. `marks.py`
 gives rows and points the values that the reader's filter uses; in the browser `filter.js` hides, `page.js`
-draws. `lanes.js` of `captures/summary/static/` draws groups, as on the live page.
+draws. `lanes.js` of `barnabas/look/static/` draws groups, as on the live page.
 """

@@ -32,7 +32,7 @@ from barnabas.pipeline.report.wording import NOTHING, duration, ms_between, utc
 SAID: Final = 12
 """The most statements at the top."""
 
-SHARED: Final = ("barnabas.captures.summary", "static")
+SHARED: Final = ("barnabas.look", "static")
 """The folder of modules that the live page also uses."""
 
 MODULES: Final = (

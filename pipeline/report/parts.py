@@ -69,7 +69,7 @@ class Plot(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """A group for `barnabas/captures/summary/static/lanes.js`, here and on the live page."""
+    """A group for `barnabas/look/static/lanes.js`, here and on the live page."""
 
     title: str
     lanes: Sequence[Row]

@@ -1,0 +1,132 @@
+"""A report as one HTML page, which requests nothing from anywhere; all text is escaped here.
+
+Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but its
+own, by hash (Content Security Policy 3).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from barnabas.captures.kafka.wording import printable
+
+POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+    "form-action 'none'; script-src {scripts}"
+)
+
+SCHEMES: Final = (("system", "◐"), ("light", "○"), ("dark", "●"))
+"""The switch of colours: the stylesheet applies its value, without a script."""
+
+
+class Script(NamedTuple):
+    """A script of the page; a module runs after the page is parsed."""
+
+    text: str
+    module: bool = False
+
+
+def look_file(name: str) -> str:
+    """Return the text of a file in `static/`."""
+    return files("barnabas.look").joinpath("static", name).read_text("utf-8")
+
+
+def html_page(
+    title: str,
+    kind: str,
+    body: Iterable[str],
+    *,
+    style: str = "",
+    scripts: Sequence[Script] = (),
+) -> str:
+    """Return a page.
+
+    Args:
+        title: The title of the browser's tab.
+        kind: What the page is, next to the product's name: "analysis".
+        body: Lines of HTML.
+        style: CSS after that of `look.css`.
+        scripts: Run at the end of the page.
+    """
+    hashes = " ".join(f"'sha256-{_hash(script.text)}'" for script in scripts) or "'none'"
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(scripts=hashes)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{html_text(title)}</title>",
+            f'<style>\n{look_file("look.css")}{style}</style>\n</head>\n<body class="report">',
+            f'<div class="top"><p class="brand">{look_file("icon.svg")}barnabas · {html_text(kind)}</p>',
+            f'<div class="end">{_scheme()}</div></div>',
+            *body,
+            *map(_script, scripts),
+            "</body>\n</html>\n",
+        )
+    )
+
+
+def _script(script: Script) -> str:
+    kind = ' type="module"' if script.module else ""
+    return f"<script{kind}>{script.text}</script>"
+
+
+def _scheme() -> str:
+    radios = "".join(
+        f'<label title="{name} colours"><input type="radio" name="scheme" value="{name}" '
+        f'aria-label="{name}"{" checked" if name == "system" else ""}>{sign}</label>'
+        for name, sign in SCHEMES
+    )
+    return f'<fieldset class="scheme"><legend>Colours</legend>{radios}</fieldset>'
+
+
+def html_figures(figures: Iterable[tuple[str, str, bool]]) -> Iterator[str]:
+    """Yield cards of figures: name, value, and whether it is a bad one."""
+    yield '<dl class="figures">'
+    for name, value, bad in figures:
+        mark = ' class="bad"' if bad else ""
+        yield f"<div{mark}><dt>{html_text(name)}</dt><dd>{html_text(value)}</dd></div>"
+    yield "</dl>"
+
+
+def html_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of a list of names and values."""
+    yield '<dl class="facts">'
+    yield from (f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts)
+    yield "</dl>"
+
+
+def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str) -> Iterator[str]:
+    """Yield the lines of a table, and name it for those who hear it; whole numbers are on the right."""
+    names = "".join(f'<th scope="col">{html_text(name)}</th>' for name in head)
+    yield f'<div class="table" tabindex="0" role="region" aria-label="{html_text(label)}">'
+    yield f"<table><thead><tr>{names}</tr></thead><tbody>"
+    for row in rows:
+        yield f"<tr>{''.join(map(_cell, row))}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int):
+        return f'<td class="number">{value:,}</td>'
+    return f"<td>{html_text(str(value))}</td>"
+
+
+def html_badge(severity: str, text: str | None = None) -> str:
+    """Return a badge in the colour of a severity: error, warning, note or fine."""
+    return f'<span class="badge {html_text(severity)}">{html_text(text or severity)}</span>'
+
+
+def html_text(value: str, *, lines: bool = False) -> str:
+    """Escape text; control characters are shown, except the ends of lines if it has several."""
+    parts = value.split("\n") if lines else [value]
+    return html.escape("\n".join(map(printable, parts)))
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
