@@ -110,7 +110,7 @@ function Message({id, now, listed, decided}) {
     ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
     ${found.masked && html`<p class="none">Some of it is hidden here; fields that you do not change are forwarded unchanged.</p>`}
     <fieldset class="bar" disabled=${listed && !now}>
-      <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
+      <button class="primary" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
       ${changed && html`<button onClick=${() => { edit({}); add({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>

@@ -91,7 +91,7 @@ export function Sequence() {
     const pressed = event => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
       if (event.target.matches("button, summary, a") && (event.key === "Enter" || event.key === " ")) return;
-      if (event.target.closest(".scroll, aside") && /^(Arrow|Page|Home|End)/.test(event.key)) return;
+      if (event.target.closest(".table, aside") && /^(Arrow|Page|Home|End)/.test(event.key)) return;
       const act = latest.current.does[event.key];
       if (!act || (event.key === "Escape" && state.help)) return;
       event.preventDefault();

@@ -2,7 +2,7 @@
 import {plain, plural} from "./text.js";
 import {html} from "./vendor/preact.js";
 
-export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="table" tabindex="0" role="region" aria-label=${label}>
   <table><thead><tr>${columns.map(([name, , kind]) => html`<th scope="col" class=${kind}>${name}</th>`)}</tr></thead>
   <tbody>${rows.map((row, at) => html`<tr key=${row.key ?? at} class=${row.kind ?? ""}>${columns.map(([, of, kind]) => {
     const shown = of(row);

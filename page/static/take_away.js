@@ -51,7 +51,7 @@ export function TakeAway() {
   };
   return html`<details class="take" onKeyDown=${close}>
     <summary title="as a file: pick some with x, or take all that match">Take away${picked.size ? ` ${count(picked.size)}` : ""}</summary>
-    <div role="group" aria-label=${`Take away: ${of}`}>
+    <div class="menu" role="group" aria-label=${`Take away: ${of}`}>
       <p>${of}${picked.size > 0 && html` <button onClick=${unpick}>unpick</button>`}</p>
       ${FORMS.map(([form, title, about]) => html`
         <button key=${form} disabled=${!many} aria-describedby=${`take-${form}`} onClick=${() => take(form, put)}>${title}</button>
