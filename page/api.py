@@ -17,6 +17,7 @@ from barnabas.captures.values.value import Values
 from barnabas.page.exchanges import Exchanges
 from barnabas.page.forms import Origin
 from barnabas.page.openapi import described
+from barnabas.page.overview import Overview
 from barnabas.page.sequence import Sequence
 from barnabas.page.take_away import TakeAway
 from barnabas.page.views import Views
@@ -67,8 +68,9 @@ def api(content: PageContent) -> list[Route]:
     history, origin = content.history, content.origin or Origin(str(content.source["name"]))
     return [
         *Exchanges(
-            history, content.topics, content.source, content.trouble, content.reading
+            history, content.source, content.trouble, content.reading
         ).routes,
+        *Overview(history, live=content.source["kind"] == "live").routes,
         *Views(history).routes,
         *TakeAway(history, origin).routes,
         *Sequence(history).routes,

@@ -13,6 +13,8 @@ from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
 from barnabas.captures.kafka.json_line import decoded_records
 from barnabas.captures.kafka.log_line import details
+from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.values.value import Values
 from barnabas.page.declared import about, type_of
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
@@ -56,6 +58,8 @@ def row(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
         **exchange.row(SUMMARY),
         "details": details(exchange, context),
         "note": exchange.note,
+        "normal": is_normal(exchange.api, exchange.error or ""),
+        "topics": sorted(topics_of(exchange, context.topics)),
     }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,12 +18,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from barnabas.captures.kafka.columns import COLUMNS
+from barnabas.captures.kafka.columns import COLUMNS, SUMMARY
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.values.value import Values
+from barnabas.nearest import did_you_mean
 from barnabas.page.detail import detail, row
 from barnabas.page.fields import body_fields
-from barnabas.proxy.control.bodies import json_response, read_filter
+from barnabas.page.query import query
+from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
 from barnabas.specs.json_text import compact
 
@@ -59,7 +60,6 @@ class Exchanges:
     """
 
     history: History
-    topics: Mapping[uuid.UUID, str]
     source: Mapping[str, Any]
     trouble: Callable[[], str] = str
     reading: Values = field(default_factory=Values)
@@ -74,6 +74,7 @@ class Exchanges:
             Route("/columns", self.columns),
             Route("/exchanges/follow", self.follow),
             Route("/exchanges/rows", self.rows),
+            Route("/exchanges/order", self.order),
             Route("/exchanges/{number}", self.exchange),
         ]
 
@@ -91,14 +92,15 @@ class Exchanges:
         )
 
     async def follow(self, request: Request) -> Response:
-        """Stream lines of JSON with the numbers of exchanges after `after` that pass `filter`.
+        """Stream lines of JSON with the numbers of exchanges after `after` that `filter` finds, see `query`.
 
         The numbers are runs, each a first and a last number. The stream ends when no more exchanges can
         arrive.
         """
         if self.streams >= STREAMS:
             raise HTTPException(503, f"{STREAMS} streams are open already: close a page")
-        passes = read_filter(request, self.topics) if request.query_params.get("filter") else None
+        text = request.query_params.get("filter", "")
+        passes = query(text, self.history.context) if text else None
         after = request.query_params.get("after", "-1")
         lines = self._lines(-1 if after == "-1" else _number(after, "after"), passes)
         return StreamingResponse(lines, media_type="application/jsonl")
@@ -168,6 +170,26 @@ class Exchanges:
         context = self.history.context
         return await self._made(lambda: [row(n, each, context) for n, each in held])
 
+    async def order(self, request: Request) -> Response:
+        """Return the numbers of the exchanges that `filter` finds, in the `order` of a column.
+
+        A column with "-" before it: the largest first. Exchanges without a value are last.
+        """
+        column = request.query_params.get("order", "ts")
+        descending, name = column.startswith("-"), column.removeprefix("-")
+        if name not in SUMMARY:
+            raise HTTPException(400, f"order: there is no column {name!r}{did_you_mean(name, SUMMARY)}")
+        text, after, held = request.query_params.get("filter", ""), -1, []
+        passes = query(text, self.history.context)
+        while some := self.history.following(after, CHUNK):
+            after = some[-1][0]
+            held += await asyncio.to_thread(
+                lambda some=some: [
+                    (each.row((name,))[name], n) for n, each in some if passes(each)
+                ]
+            )
+        return await self._made(lambda: _ordered(held, descending=descending))
+
     async def exchange(self, request: Request) -> Response:
         """Return an exchange with all its values."""
         number = _number(request.path_params["number"], "exchange")
@@ -188,6 +210,21 @@ class Exchanges:
             "over": history.over,
             "trouble": self.trouble(),
         }
+
+
+def _ordered(held: list[tuple[Any, int]], *, descending: bool) -> list[int]:
+    """Return numbers in the order of their values.
+
+    >>> _ordered([(2.0, 7), (None, 8), (1.5, 9)], descending=True)
+    [7, 9, 8]
+    """
+    valued = sorted(
+        (each for each in held if each[0] not in (None, "", [])),
+        key=lambda each: each[0],
+        reverse=descending,
+    )
+    missing = [number for value, number in held if value in (None, "", [])]
+    return [*(number for _, number in valued), *missing]
 
 
 def runs_of(numbers: list[int]) -> list[tuple[int, int]]:

@@ -22,7 +22,9 @@ ANSWERS: Final[dict[str, Any]] = {
     "GET /exchanges": list[tests.Exchange],
     "GET /exchanges/follow": exchanges.StreamLine,
     "GET /exchanges/rows": list[exchanges.Row],
+    "GET /exchanges/order": list[int],
     "GET /exchanges/{number}": exchanges.Detail,
+    "GET /overview": views.Overview,
     "GET /groups": views.Groups,
     "GET /transactions": views.Transactions,
     "GET /topics": views.Topics,
@@ -63,6 +65,7 @@ OTHERS: Final = {
 QUERY_PARAMETERS: Final = {
     "GET /exchanges/follow": ("after", "filter"),
     "GET /exchanges/rows": ("numbers",),
+    "GET /exchanges/order": ("order", "filter"),
     "GET /exchanges": ("last", "filter", "since"),
     "GET /report": ("since",),
     "GET /exchanges/stream": ("filter",),

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.page.forms import FORMS, ExchangeSelection, Form, Origin
+from barnabas.page.query import is_plain, query
 from barnabas.peers.replay.as_pytest import NoTest
 from barnabas.plural import plural
 from barnabas.proxy.control.bodies import read_text
@@ -123,18 +123,11 @@ def _parsed(
         return form, lambda number, _: number in some, max(some, default=-1), count
     if condition is None or condition == "":
         return form, lambda *_: True, float("inf"), "all that were held"
-    try:
-        passes = exchange_filter(_text(condition), context.topics)
-    except ValueError as problem:
-        raise HTTPException(400, f"filter: {problem}") from None
-    description = f"--filter {shorten(condition, 1000)}"
+    if not isinstance(condition, str):
+        raise HTTPException(400, "filter: give text")
+    passes = query(condition, context)
+    description = f"{'text' if is_plain(condition) else '--filter'} {shorten(condition, 1000)}"
     return form, lambda _, exchange: passes(exchange), float("inf"), description
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("give text")
-    return value
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

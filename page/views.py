@@ -6,6 +6,7 @@ A view gets new exchanges when it is requested.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -29,6 +30,9 @@ from barnabas.trouble import Trouble
 CHUNK: Final = 200
 """Exchanges that are added at a time; other requests are handled in between."""
 
+PATIENCE: Final = 0.25
+"""Seconds after which a response has what there is by then, so that a view of a long capture fills."""
+
 ROWS: Final = 2000
 """The most rows of a list in a response."""
 
@@ -43,19 +47,23 @@ class View(Protocol):
 class FedViews:
     """Views, and the number of the last exchange that they have."""
 
-    def __init__(self, *views: View) -> None:
+    def __init__(self, *views: View, clock: Callable[[], float] = time.monotonic) -> None:
         self._views = views
+        self._clock = clock
         self._after = -1
         self._missed = 0
         """Exchanges that the history dropped before a request."""
         self._turn = asyncio.Lock()
 
     async def fresh(self, history: History) -> dict[str, int]:
-        """Add new exchanges to the views; return how many they have, and how many they missed.
+        """Add new exchanges to the views for at most PATIENCE seconds.
 
         Exchanges that arrive meanwhile are left for the next call, since there may be no end of them.
+
+        Returns:
+            How many exchanges the views have, how many they missed, and how many they do not have yet.
         """
-        last = history.count - 1
+        last, until = history.count - 1, self._clock() + PATIENCE
         async with self._turn:
             while some := history.following(self._after, min(CHUNK, last - self._after)):
                 self._missed += some[0][0] - self._after - 1
@@ -64,7 +72,13 @@ class FedViews:
                     for view in self._views:
                         view.add(exchange)
                 await asyncio.sleep(0)
-        return {"fed": self._after + 1 - self._missed, "missed": self._missed}
+                if self._clock() > until:
+                    break
+        return {
+            "fed": self._after + 1 - self._missed,
+            "missed": self._missed,
+            "waiting": max(0, last - self._after),
+        }
 
 
 @dataclass(slots=True)

@@ -29,23 +29,38 @@ def run(
     Raises:
         CheckFailed: A check failed.
     """
-    context = context or Context()
-    begun = [(check, _begin(check)) for check in checks]
+    running = RunningChecks(checks, context)
     for exchange in exchanges:
-        context.learn(exchange)
-        for check, see in begun:
+        yield from running.see(exchange)
+    yield from running.finish()
+
+
+class RunningChecks:
+    """Checks that get exchanges one by one. All methods may raise CheckFailed."""
+
+    def __init__(self, checks: Sequence[Check], context: Context | None = None) -> None:
+        self._context = context or Context()
+        self._begun = [(check, _begin(check)) for check in checks]
+
+    def see(self, exchange: Exchange) -> Iterator[tuple[Check, Finding]]:
+        """Yield the findings that are known with the next exchange; the context learns from it first."""
+        self._context.learn(exchange)
+        for check, see in self._begun:
             try:
-                for finding in see(exchange, context):
+                for finding in see(exchange, self._context):
                     yield check, _validated(finding)
             except Exception as problem:
                 position = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
                 raise _failed(check, problem, position) from problem
-    for check, see in begun:
-        try:
-            for finding in finish(see):
-                yield check, _validated(finding)
-        except Exception as problem:
-            raise _failed(check, problem, " at the end") from problem
+
+    def finish(self) -> Iterator[tuple[Check, Finding]]:
+        """Yield the remaining findings, once, after the last exchange."""
+        for check, see in self._begun:
+            try:
+                for finding in finish(see):
+                    yield check, _validated(finding)
+            except Exception as problem:
+                raise _failed(check, problem, " at the end") from problem
 
 
 def _validated(finding: Finding) -> Finding:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.normal_errors import is_normal
 from barnabas.captures.summary.api_stats import Latencies
 
-COLUMNS: Final = 160
+COLUMNS: Final = 80
 """Columns of time; if more are needed, pairs of columns are merged."""
 
 WIDTH_MS: Final = 10
@@ -25,9 +26,31 @@ class Column:
 
     count: int = 0
     errors: int = 0
+    """Responses with an error that is no part of normal operation."""
     bytes: int = 0
     connections: set[int] = field(default_factory=set)
     latencies: Latencies = field(default_factory=Latencies)
+
+    def note(self, exchange: Exchange) -> None:
+        """Count an exchange."""
+        self.count += 1
+        self.errors += bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
+        self.bytes += exchange.request_size + (exchange.response_size or 0)
+        if len(self.connections) < CONNECTIONS:
+            self.connections.add(exchange.connection)
+        if exchange.latency_ms is not None:
+            self.latencies.note(round(exchange.latency_ms * MS))
+
+    def document(self) -> dict[str, Any]:
+        """Return the counts in JSON form."""
+        return {
+            "exchanges": self.count,
+            "errors": self.errors,
+            "bytes": self.bytes,
+            "connections": len(self.connections),
+            "p50_ms": self.latencies.percentile_ms(0.5),
+            "p99_ms": self.latencies.percentile_ms(0.99),
+        }
 
     def add(self, other: Column) -> None:
         """Add the counts of another column."""
@@ -48,6 +71,8 @@ class Timeline:
     def __init__(self, window_ms: int | None = None) -> None:
         self.width_ms = WIDTH_MS
         self._window_ms = window_ms
+        self.total = Column()
+        """All exchanges, also those of dropped columns."""
         self._columns: dict[int, Column] = {}
         self._first = self._last = -1
 
@@ -55,26 +80,26 @@ class Timeline:
         """Count an exchange; responses without a request have no time of their own."""
         if exchange.key <= STRAY:
             return
+        self.total.note(exchange)
         place = exchange.ts // (self.width_ms * MS)
-        if self._window_ms is not None:
-            oldest = max(place, self._last) - self._window_ms // self.width_ms
-            if place < oldest:
-                return
-            for each in [each for each in self._columns if each < oldest]:
-                del self._columns[each]
-            self._first = max(self._first, oldest)
+        if place > self._last:
+            self._last = place
+            self._forget()
+        if self._window_ms is not None and place <= self._last - self._window_ms // self.width_ms:
+            return
         self._first = place if self._first < 0 else min(self._first, place)
-        self._last = max(self._last, place)
-        column = self._columns.setdefault(place, Column())
-        column.count += 1
-        column.errors += bool(exchange.error)
-        column.bytes += exchange.request_size + (exchange.response_size or 0)
-        if len(column.connections) < CONNECTIONS:
-            column.connections.add(exchange.connection)
-        if exchange.latency_ms is not None:
-            column.latencies.note(round(exchange.latency_ms * MS))
+        self._columns.setdefault(place, Column()).note(exchange)
         while self._last - self._first >= COLUMNS:
             self._widen()
+
+    def _forget(self) -> None:
+        """Drop the columns before the window."""
+        if self._window_ms is None:
+            return
+        oldest = self._last - self._window_ms // self.width_ms + 1
+        for place in [place for place in self._columns if place < oldest]:
+            del self._columns[place]
+        self._first = max(self._first, min(self._columns, default=self._last))
 
     def _widen(self) -> None:
         self.width_ms *= 2
@@ -90,10 +115,6 @@ class Timeline:
         return {
             "from": str(places.start * self.width_ms * MS),
             "width_ms": self.width_ms,
-            "exchanges": [column.count for column in columns],
-            "errors": [column.errors for column in columns],
-            "bytes": [column.bytes for column in columns],
-            "connections": [len(column.connections) for column in columns],
-            "p50_ms": [column.latencies.percentile_ms(0.5) for column in columns],
-            "p99_ms": [column.latencies.percentile_ms(0.99) for column in columns],
+            "columns": [column.document() for column in columns],
+            "total": self.total.document(),
         }

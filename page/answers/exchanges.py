@@ -53,11 +53,13 @@ class Column(TypedDict):
 
 
 class Row(Summary):
-    """A row of the list; `ts` is ISO 8601."""
+    """A row of the list; `ts` is ISO 8601. `normal`: its error is part of normal operation."""
 
     number: int
     details: str
     note: str
+    normal: bool
+    topics: list[str]
 
 
 class Field(TypedDict):

@@ -6,14 +6,60 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from barnabas.page.answers.common import Side
+from barnabas.page.answers.common import Json, Side
 
 
 class ViewCounts(TypedDict):
-    """The number of exchanges in a view, and of those that were dropped before the view was requested."""
+    """The number of exchanges in a view, of those that were dropped before the view was requested, and of
+    those that it does not have yet."""
 
     fed: int
     missed: int
+    waiting: int
+
+
+class Counts(TypedDict):
+    """The exchanges of a span of time; `errors` are those that are no part of normal operation."""
+
+    exchanges: int
+    errors: int
+    bytes: int
+    connections: int
+    p50_ms: float | None
+    p99_ms: float | None
+
+
+Timeline = TypedDict(
+    "Timeline", {"from": str, "width_ms": int, "columns": list[Counts], "total": Counts}
+)
+
+
+class CheckFindings(TypedDict):
+    """What a check found: the last findings, and the number of all by severity."""
+
+    check: str
+    what: str
+    severity: Literal["error", "warning", "note"]
+    counts: dict[str, int]
+    findings: list[Json]
+
+
+class OverviewRow(TypedDict):
+    """The exchanges of a client, a topic, an API or a broker."""
+
+    name: str
+    count: int
+    errors: int
+    p99_ms: float | None
+
+
+class Overview(ViewCounts):
+    """Figures by time, what the checks found, the most severe first, and the busiest rows by table."""
+
+    timeline: Timeline
+    tables: dict[Literal["client", "topic", "api", "broker"], list[OverviewRow]]
+    stands_out: list[CheckFindings]
+    failed: str
 
 
 class Event(TypedDict):

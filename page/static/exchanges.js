@@ -1,34 +1,21 @@
 // The list of exchanges: numbers of all that match, and rows of those in sight only.
 import * as api from "./api.js";
+import {began, ColumnMenu, css, line, resize, shown, template} from "./columns.js";
 import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
+import {Quick} from "./quick.js";
 import {go, set, state} from "./store.js";
-import {followed, pause} from "./stream.js";
+import {followed, order, pause} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
-import {bytes, count, ms, plain} from "./text.js";
+import {count, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
-// head, text, and what filters call it
-const COLUMNS = [
-  ["time", row => row.ts.slice(11, 23), "ts: when the request arrived, UTC"],
-  ["client", row => row.client_id || row.client_address, "client_id, or client_address of a client without one"],
-  ["conn", row => row.connection, "connection"],
-  ["broker", row => row.broker ?? "", "broker"],
-  ["api", row => `${row.api} v${row.version}`, "api, version"],
-  ["target", row => row.details, "request.…: the fields of the message"],
-  ["size", row => `${bytes(row.request_size)} → ${row.response_size === null ? "–" : bytes(row.response_size)}`, "request_size, response_size"],
-  ["ms", row => ms(row.latency_ms), "latency_ms: until the client had the response"],
-  ["broker ms", row => ms(row.broker_ms), "broker_ms: of the broker alone, from when it had answered what came before"],
-  ["outcome", row => [row.error, row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" "), "error, note, rules"],
-];
-const css = name => name.replace(" ", "-");
-const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
-const kinds = row => [picked.has(row.number) && "picked", state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
+const kinds = row => [picked.has(row.number) && "picked", state.marked?.numbers.has(row.number) && "marked", row.error && (row.normal ? "expected" : "error"), row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
 // follow: null until it is known whether the list is live: such a one begins at its end
-const view = {follow: null, top: 0, height: 600, asked: 0, gone: false};
+const view = {follow: null, top: 0, height: 600, width: 1000, asked: 0, gone: false, pointed: null};
 
 async function fetchRows(wanted) {
   wanted.forEach(number => waiting.add(number));
@@ -118,27 +105,45 @@ function scrolled({scrollTop, scrollHeight, clientHeight}) {
   set();
 }
 
+// the cell below the mouse, if a click there can filter
+function point({target}, columns) {
+  const name = target.closest("[data-column]")?.dataset.column, number = Number(target.closest(".row")?.id.slice(1));
+  if (target.closest(".quick") || view.pointed?.name === name && view.pointed?.number === number) return;
+  const row = rows.get(number), only = row && columns.find(each => each.name === name)?.only?.(row);
+  if (!only && !view.pointed) return;
+  view.pointed = only ? {name, number, only} : null;
+  set();
+}
+
+const sortOf = column => column && followed.order?.column === column ? followed.order.descending ? "descending" : "ascending" : undefined;
+
 function List({list}) {
   const {matches} = followed;
   // those at the end stand there before the list has scrolled to them
   const top = view.follow ? (matches.length + 1) * HEIGHT - view.height : view.top;
   const from = Math.max(0, Math.floor(top / HEIGHT) - 5);
   const to = Math.min(matches.length, from + Math.ceil(view.height / HEIGHT) + 10);
-  const numbers = [];
+  const columns = shown(view.width), numbers = [];
   for (let place = from; place < to; place++) numbers.push(matches.at(place));
   useEffect(() => lacking(numbers));
+  const known = numbers.map(number => rows.get(number)).filter(Boolean), begins = known.map(began);
+  const frame = [Math.min(...begins), Math.max(...known.map((row, at) => begins[at] + (row.latency_ms ?? 0)))];
   return html`<div class="list" ref=${list} tabindex="0" role="grid" aria-rowcount=${matches.length}
-      aria-label="Exchanges: j and k move, Enter opens" aria-activedescendant=${numbers.includes(state.chosen) ? `x${state.chosen}` : undefined}
+      aria-label="Exchanges: j and k move, Enter opens" style=${{"--columns": template(columns)}} onMouseOver=${event => point(event, columns)} onMouseLeave=${() => { view.pointed = null; set(); }}
+      aria-activedescendant=${numbers.includes(state.chosen) ? `x${state.chosen}` : undefined}
       onScroll=${event => { scrolled(event.currentTarget); }}>
-    <div class="row head" role="row">${COLUMNS.map(([name, , filter]) => html`<span role="columnheader" class=${css(name)} title=${filter}>${name}</span>`)}</div>
+    <div class="row head" role="row">${columns.map(({name, about, column}) => html`<span key=${name} role="columnheader" class=${css(name)} title=${about} aria-sort=${sortOf(column)}>
+      ${column ? html`<button title=${`${about}; sort`} onClick=${() => order(column)}>${name}</button>` : name}
+      <i class="grip" onPointerDown=${event => resize(event, name)}></i></span>`)}</div>
     <div class="rows" role="rowgroup" style=${{height: `${matches.length * HEIGHT}px`}}>${numbers.map((number, place) => {
       const row = rows.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
         onClick=${event => { view.follow = false; go({chosen: number}); event.ctrlKey || event.metaKey ? pick(number) : set({opened: true}); }}>
-        ${COLUMNS.map(([name, text]) => {
+        ${columns.map(({name, text, cell}) => {
           const shown = row ? plain(text(row)) : "";
-          return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
+          return html`<span key=${name} role="gridcell" class=${css(name)} data-column=${name} title=${shown || undefined}>${row && cell ? cell(row, frame) : shown}${
+            view.pointed?.number === number && view.pointed.name === name && html`<${Quick} only=${view.pointed.only}/>`}</span>`;
         })}</div>`;
     })}</div>
   </div>`;
@@ -159,6 +164,7 @@ export function Exchanges() {
     const pressed = event => keys(event, list.current);
     const resized = new ResizeObserver(() => {
       view.height = list.current.clientHeight;
+      view.width = list.current.clientWidth;
       set();
     });
     document.addEventListener("keydown", pressed);
@@ -185,7 +191,7 @@ export function Exchanges() {
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow the newest", "stay at the last one (l); scrolling up ends it")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Freeze the list", "take no new ones; traffic goes on (p)")}
-      <${TakeAway}/></div>
+      <${ColumnMenu} width=${view.width}/><${TakeAway}/></div>
     ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${count(state.marked.numbers.size)}, ${
       count(markedHere().length)} of them in this list</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}

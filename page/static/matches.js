@@ -60,3 +60,20 @@ export class Matches {
     return this.starts[low] + Math.max(0, number - this.runs[low][0]);
   }
 }
+
+// The numbers in another order than that in which the exchanges came
+export class Ordered {
+  constructor(numbers) {
+    this.numbers = numbers;
+    this.places = new Map(numbers.map((number, place) => [number, place]));
+    this.length = numbers.length;
+  }
+
+  at(place) {
+    return this.numbers[place];
+  }
+
+  place(number) {
+    return this.places.get(number) ?? 0;
+  }
+}

@@ -1,14 +1,16 @@
 // Follows the exchanges that match, while somebody looks: a hidden page asks for nothing.
 import * as api from "./api.js";
-import {Matches} from "./matches.js";
+import {Matches, Ordered} from "./matches.js";
 import {set, state} from "./store.js";
 
-export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0};
+// order: null, or the column by which the list is sorted: what is sorted stays as it is
+export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0, order: null};
 let running = null;
 
 // what is shown stays until the first that matches the new filter are known: while it is typed, it may be none
 export function restart() {
   followed.after = -1;
+  followed.order = null;
   stop();
   start();
 }
@@ -44,6 +46,24 @@ async function start() {
 export function pause(paused) {
   followed.paused = paused;
   paused ? stop() : start();
+  set();
+}
+
+// first the largest, then the smallest, then as they came
+export async function order(column) {
+  const {order: before} = followed, descending = before?.column !== column;
+  if (before?.column === column && !before.descending) {
+    followed.paused = false;
+    restart();
+    return;
+  }
+  pause(true);
+  try {
+    const numbers = await api.order((descending ? "-" : "") + column, state.filter);
+    Object.assign(followed, {matches: new Ordered(numbers), order: {column, descending}});
+  } catch (problem) {
+    set({problem: problem.message});
+  }
   set();
 }
 

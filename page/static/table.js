@@ -1,5 +1,5 @@
 // A table of rows: columns are [name, what stands there, class].
-import {plain, plural} from "./text.js";
+import {count, plain, plural} from "./text.js";
 import {html} from "./vendor/preact.js";
 
 export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="table" tabindex="0" role="region" aria-label=${label}>
@@ -11,7 +11,8 @@ export const Table = ({label, columns, rows, none}) => rows.length ? html`<div c
 
 // what stands above a view: that it loads, what is wrong, what it lacks
 export const problems = (found, problem) => [
-  !found && !problem && html`<p class="none" role="status">Loading …</p>`,
+  !found && !problem && html`<p class="none loading" role="status">Loading …</p>`,
+  found?.waiting > 0 && html`<p class="none loading" role="status">${count(found.fed)} exchanges so far, ${count(found.waiting)} to come</p>`,
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
   found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are from the last answer; rules take effect there when it continues.</p>`,
   found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} were dropped before this view was opened: they are not counted here.</p>`,

@@ -1,0 +1,80 @@
+// The overview: figures over the last minutes (of a capture: over all of it), and what the checks found.
+import {usePolled} from "./polled.js";
+import {go, state} from "./store.js";
+import {problems, Table} from "./table.js";
+import {bytes, count, ms, plain, plural} from "./text.js";
+import {html, useState} from "./vendor/preact.js";
+
+const NOW_MS = 10e3, FEW = 3;
+const show = filter => go({view: "exchanges", filter, chosen: null});
+
+// the exchanges that show a finding, as a filter
+const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
+
+export function Overview() {
+  const [found, problem] = usePolled("/overview");
+  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} timeline=${found.timeline}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
+}
+
+// the columns of the last seconds if traffic goes on, else all
+function recent({from, width_ms: width, columns}) {
+  if (state.source.kind !== "live" || state.source.over) return [columns, columns.length * width / 1000];
+  const begin = Date.now() - NOW_MS, first = Number(BigInt(from) / 1000000n);
+  return [columns.filter((_, at) => first + (at + 1) * width > begin), NOW_MS / 1000];
+}
+
+function Figures({timeline}) {
+  const {columns, total} = timeline, [last, seconds] = recent(timeline), live = state.source.kind === "live";
+  const sum = name => last.reduce((all, each) => all + each[name], 0);
+  const rate = name => seconds ? sum(name) / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
+  const latest = live ? last.findLast(each => each.p99_ms !== null) ?? total : total, time = each => each === null ? "–" : `${ms(each)} ms`;
+  const cards = [
+    ["Exchanges", count(total.exchanges), live ? `${number(rate("exchanges"))}/s now` : `${number(rate("exchanges"))}/s`, "exchanges", () => show("")],
+    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "beside normal ones", "errors", () => show("error"), total.errors > 0],
+    ["Latency p50", time(latest.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
+    ["Latency p99", time(latest.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
+    ["Connections", count(live ? last.at(-1)?.connections ?? 0 : total.connections), live ? `busy now, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
+    ["Bytes", bytes(total.bytes), live ? `${bytes(Math.round(rate("bytes")))}/s now` : `${bytes(Math.round(rate("bytes")))}/s`, "bytes", null],
+  ];
+  return html`<dl class="figures">${cards.map(([name, value, below, of, opens, bad]) => html`<div key=${name} class=${bad ? "bad" : ""}>
+    <dt>${opens ? html`<button class="link" onClick=${opens}>${name}</button>` : name}</dt><dd>${value}<small>${below}</small></dd>
+    <${Spark} values=${columns.map(each => each[of])}/></div>`)}</dl>`;
+}
+
+// a line over time, through the values that there are
+function Spark({values}) {
+  const most = Math.max(...values.map(each => each ?? 0), 1e-9), step = 100 / Math.max(values.length - 1, 1);
+  const points = values.flatMap((value, at) => value === null ? [] : [[(at * step).toFixed(2), (30 - 28 * value / most).toFixed(2)]]);
+  if (!points.length) return html`<svg class="spark" aria-hidden="true"></svg>`;
+  const line = points.length > 1 ? "M" + points.map(point => point.join(" ")).join("L") : `M0 ${points[0][1]}H100`;
+  return html`<svg class="spark" viewBox="0 0 100 31" preserveAspectRatio="none" aria-hidden="true"><path class="area" d=${`${line}V31H${points.length > 1 ? points[0][0] : 0}Z`}/><path d=${line}/></svg>`;
+}
+
+const TABLES = [
+  ["client", "Clients", name => name === "-" ? "client_id == null" : `client_id == '${name}'`], ["topic", "Topics", name => name],
+  ["api", "APIs", name => `api == '${name}'`], ["broker", "Brokers", name => /^\d+$/.test(name) ? `broker == \`${name}\`` : null],
+];
+
+const Tables = ({tables}) => html`<div class="quarters">${TABLES.map(([name, title, filter]) => html`<section key=${name}><h2>${title}</h2>
+  <${Table} label=${title} none="None yet." rows=${tables[name].map(row => ({...row, key: row.name}))} columns=${[
+    [name, row => filter(row.name) ? html`<button class="link" title="show its exchanges" onClick=${() => show(filter(row.name))}>${plain(row.name)}</button>` : row.name],
+    ["exchanges", row => count(row.count), "number"], ["errors", row => row.errors ? count(row.errors) : "", "number"], ["p99 ms", row => ms(row.p99_ms), "number"]]}/></section>`)}</div>`;
+
+function StandsOut({found: {stands_out: all, failed, waiting}}) {
+  const over = state.source.over && !waiting;
+  return html`<section class="panel"><h2>What stands out</h2>
+    ${failed && html`<p class="problem" role="alert">${plain(failed)}</p>`}
+    ${all.length ? all.map(each => html`<${Check} key=${each.check} found=${each}/>`) : html`<p class="none">${over ? "Nothing: no check found anything." : "Nothing so far. The checks of barnabas check run while traffic passes."}</p>`}</section>`;
+}
+
+function Check({found: {check, what, severity, counts, findings}}) {
+  const [more, open] = useState(false), shown = more ? findings : findings.slice(0, FEW);
+  const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
+  return html`<section aria-label=${`Check ${check}`}><h3><span class=${`badge ${severity}`}>${severity}</span> ${check} <small>${what} · ${
+      Object.entries(counts).map(([name, number]) => plural(number, name)).join(", ")}</small></h3>
+    <ul class="statements">${shown.map(each => html`<li key=${each.ts + each.what} class=${each.severity}>
+      <button class="link" title="show its exchanges" onClick=${() => show(filterOf(each.evidence))}>${plain(each.what)}</button>
+      <small> ${each.ts.slice(11, 19)}</small><br/><small>${plain(each.advice)}</small></li>`)}</ul>
+    ${findings.length > FEW && html`<button onClick=${() => open(!more)}>${more ? "Fewer" : `${count(findings.length - FEW)} more`}</button>`}
+    ${more && all > findings.length && html` <small>${count(all - findings.length)} earlier ones are counted only.</small>`}</section>`;
+}
