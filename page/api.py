@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,8 +50,6 @@ class PageContent:
     """The exchanges that a page shows, and where they are from."""
 
     history: History
-    topics: Mapping[uuid.UUID, str]
-    """Names of topics by id."""
     source: Mapping[str, Any]
     """A description of the capture or proxy, which the page displays."""
     trouble: Callable[[], str] = str
@@ -67,9 +64,7 @@ def api(content: PageContent) -> list[Route]:
     """Return the page's own requests."""
     history, origin = content.history, content.origin or Origin(str(content.source["name"]))
     return [
-        *Exchanges(
-            history, content.source, content.trouble, content.reading
-        ).routes,
+        *Exchanges(history, content.source, content.trouble, content.reading).routes,
         *Overview(history, live=content.source["kind"] == "live").routes,
         *Views(history).routes,
         *TakeAway(history, origin).routes,

@@ -19,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from barnabas.captures.kafka.columns import COLUMNS, SUMMARY
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.values.value import Values
 from barnabas.nearest import did_you_mean
@@ -178,17 +179,20 @@ class Exchanges:
         column = request.query_params.get("order", "ts")
         descending, name = column.startswith("-"), column.removeprefix("-")
         if name not in SUMMARY:
-            raise HTTPException(400, f"order: there is no column {name!r}{did_you_mean(name, SUMMARY)}")
-        text, after, held = request.query_params.get("filter", ""), -1, []
-        passes = query(text, self.history.context)
+            raise HTTPException(
+                400, f"order: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
+            )
+        passes = query(request.query_params.get("filter", ""), self.history.context)
+
+        def valued(some: list[tuple[int, Exchange]]) -> list[tuple[Any, int]]:
+            return [(each.row((name,))[name], number) for number, each in some if passes(each)]
+
+        values: list[tuple[Any, int]] = []
+        after = -1
         while some := self.history.following(after, CHUNK):
             after = some[-1][0]
-            held += await asyncio.to_thread(
-                lambda some=some: [
-                    (each.row((name,))[name], n) for n, each in some if passes(each)
-                ]
-            )
-        return await self._made(lambda: _ordered(held, descending=descending))
+            values += await asyncio.to_thread(valued, some)
+        return await self._made(lambda: _ordered(values, descending=descending))
 
     async def exchange(self, request: Request) -> Response:
         """Return an exchange with all its values."""
@@ -212,18 +216,18 @@ class Exchanges:
         }
 
 
-def _ordered(held: list[tuple[Any, int]], *, descending: bool) -> list[int]:
+def _ordered(values: list[tuple[Any, int]], *, descending: bool) -> list[int]:
     """Return numbers in the order of their values.
 
     >>> _ordered([(2.0, 7), (None, 8), (1.5, 9)], descending=True)
     [7, 9, 8]
     """
     valued = sorted(
-        (each for each in held if each[0] not in (None, "", [])),
+        (each for each in values if each[0] not in (None, "", [])),
         key=lambda each: each[0],
         reverse=descending,
     )
-    missing = [number for value, number in held if value in (None, "", [])]
+    missing = [number for value, number in values if value in (None, "", [])]
     return [*(number for _, number in valued), *missing]
 
 

@@ -76,7 +76,7 @@ class LiveChecks:
                 "check": check.name,
                 "what": check.what,
                 "severity": next(each for each in SEVERITIES if noted.counts[each]),
-                "counts": dict(noted.counts),
+                "counts": {**noted.counts},
                 "findings": [finding.row(check.name) for finding in reversed(noted.last)],
             }
             for check in self._checks

@@ -1,7 +1,7 @@
 """A report as one HTML page, which requests nothing from anywhere; all text is escaped here.
 
-Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but its
-own, by hash (Content Security Policy 3).
+Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but
+its own, by hash (Content Security Policy 3).
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ from barnabas.page.answers.common import Json, Side
 
 
 class ViewCounts(TypedDict):
-    """The number of exchanges in a view, of those that were dropped before the view was requested, and of
-    those that it does not have yet."""
+    """The number of exchanges in a view, of dropped ones that it missed, and of those yet to be read."""
 
     fed: int
     missed: int
@@ -35,7 +34,7 @@ Timeline = TypedDict(
 
 
 class CheckFindings(TypedDict):
-    """What a check found: the last findings, and the number of all by severity."""
+    """The last findings of a check, and the number of all by severity."""
 
     check: str
     what: str

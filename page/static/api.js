@@ -29,7 +29,7 @@ export const get = path => call("GET", path);
 export const source = () => get("/source");
 export const columns = () => get("/columns");
 export const rows = numbers => get("/exchanges/rows?numbers=" + numbers.join(","));
-export const order = (column, filter) => get("/exchanges/order?" + new URLSearchParams({order: column, filter}));
+export const order = (order, filter) => get("/exchanges/order?" + new URLSearchParams({order, filter}));
 export const take = wanted => ask("/take", {method: "POST", body: JSON.stringify(wanted)}).then(async answer => ({
   name: answer.headers.get("Content-Disposition").match(/filename="(.+)"/)[1],
   said: answer.headers.get("Barnabas-Said"),

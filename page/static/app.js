@@ -43,8 +43,8 @@ function Head() {
     <nav class="tabs" aria-label="Views">${offered().map((view, at) => html`
       <button key=${view.name} aria-current=${view.name === state.view ? "page" : undefined}
         title=${at < 9 ? `key ${at + 1}` : undefined} onClick=${() => show(view.name)}>${view.title}</button>`)}</nav>
-    <label><span class="unseen">View</span><select value=${state.view} onChange=${event => show(event.currentTarget.value)}>
-      ${offered().map(view => html`<option value=${view.name}>${view.title}</option>`)}</select></label>
+    <select aria-label="View" value=${state.view} onChange=${event => show(event.currentTarget.value)}>
+      ${offered().map(view => html`<option value=${view.name}>${view.title}</option>`)}</select>
     <span class="end"><span id="state" role="status">${said.filter(Boolean).map(plain).join(" · ")}</span>
       <${Scheme}/><button class="help" aria-label="Keys" title="key ?" onClick=${() => set({help: !state.help})}>?</button></span>
   </header>`;

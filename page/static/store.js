@@ -1,7 +1,7 @@
 // What the page shows, in one place. `set` changes it, and draws once for all changes of a frame.
 const kept = () => {
   const address = new URLSearchParams(location.hash.slice(1)), at = address.get("at"), opened = /^\d{1,15}$/.test(at);
-  return {view: address.get("view") ?? "overview", filter: address.get("filter") ?? "", chosen: opened ? Number(at) : null, opened};
+  return {view: address.get("view") ?? (address.has("filter") || opened ? "exchanges" : "overview"), filter: address.get("filter") ?? "", chosen: opened ? Number(at) : null, opened};
 };
 
 export const state = {
@@ -38,7 +38,7 @@ export function go(changes) {
   const turns = changes.view !== undefined && changes.view !== state.view;
   set(changes);
   const now = new URLSearchParams();
-  if (state.view !== "overview") now.set("view", state.view);
+  now.set("view", state.view);
   if (state.filter) now.set("filter", state.filter);
   if (state.chosen !== null) now.set("at", state.chosen);
   history[turns ? "pushState" : "replaceState"](null, "", "#" + now);

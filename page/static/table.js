@@ -4,9 +4,9 @@ import {html} from "./vendor/preact.js";
 
 export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="table" tabindex="0" role="region" aria-label=${label}>
   <table><thead><tr>${columns.map(([name, , kind]) => html`<th scope="col" class=${kind}>${name}</th>`)}</tr></thead>
-  <tbody>${rows.map((row, at) => html`<tr key=${row.key ?? at} class=${row.kind ?? ""}>${columns.map(([, of, kind]) => {
+  <tbody>${rows.map((row, at) => html`<tr key=${row.key ?? at} class=${row.kind ?? ""}>${columns.map(([name, of, kind]) => {
     const shown = of(row);
-    return html`<td class=${kind}>${typeof shown === "object" && shown !== null ? shown : plain(shown ?? "")}</td>`;
+    return html`<td class=${kind} data-label=${name}>${typeof shown === "object" && shown !== null ? shown : plain(shown ?? "")}</td>`;
   })}</tr>`)}</tbody></table></div>` : html`<p class="none">${none}</p>`;
 
 // what stands above a view: that it loads, what is wrong, what it lacks

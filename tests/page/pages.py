@@ -37,7 +37,7 @@ def shown(
     source = {"kind": "capture", "name": path.name, "keeps": 200_000}
     topics, origin = capture.context.topics, of_capture(capture, lambda: open_capture(path))
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    return history, application(PageContent(history, topics, source, origin=origin), rules)
+    return history, application(PageContent(history, source, origin=origin), rules)
 
 
 @contextlib.asynccontextmanager

@@ -69,7 +69,7 @@ def test_a_filter_finds_numbers_and_rows_are_those(call: Caller) -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("exchanges/follow?filter=nope", 400),
+        ("exchanges/follow?filter=nope%20%3D%3D%201", 400),
         ("exchanges/follow?after=x", 400),
         ("exchanges/rows?numbers=", 400),
         ("exchanges/rows?numbers=-1", 400),

@@ -60,7 +60,7 @@ class Served:
         topics = self.it.proxy.shared.topics
         steering = routes(target, history, topics, lambda: None, lambda _: 0)
         source = {"kind": "live", "name": "proxy", "keeps": 100}
-        app = application(PageContent(history, topics, source), steering)
+        app = application(PageContent(history, source), steering)
         self.history = history
         self.serving = await serve(app, ("127.0.0.1", 0), "secret", is_file)
         return f"http://127.0.0.1:{self.serving.address[1]}"

@@ -32,7 +32,7 @@ def added(history: History, count: int) -> None:
 
 def follow(history: History, after: int, passes: Filter | None) -> AsyncIterator[dict[str, Any]]:
     async def lines() -> AsyncIterator[dict[str, Any]]:
-        async for line in Exchanges(history, {}, {})._lines(after, passes):
+        async for line in Exchanges(history, {})._lines(after, passes):
             yield json.loads(line)
 
     return lines()
@@ -115,7 +115,7 @@ def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:
 async def test_there_are_so_many_streams_at_a_time_and_one_that_is_left_makes_room() -> None:
     held = History()
     added(held, 1)
-    some = Exchanges(held, {}, {})
+    some = Exchanges(held, {})
     asked = Request({"type": "http", "query_string": b"", "headers": []})
     async with contextlib.AsyncExitStack() as open_ones:
         for _ in range(STREAMS):

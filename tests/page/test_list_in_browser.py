@@ -51,7 +51,7 @@ def live(times: int) -> tuple[History, Callable[[], None]]:
 
 
 def of_live(history: History) -> ASGIApp:
-    return application(PageContent(history, {}, {"kind": "live", "name": "", "keeps": 200_000}))
+    return application(PageContent(history, {"kind": "live", "name": "", "keeps": 200_000}))
 
 
 async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:

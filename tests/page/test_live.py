@@ -49,6 +49,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
     scheme: str, width: int
 ) -> None:
     promised = {
+        "overview": ".figures dd",
         "exchanges": ".rows .api",
         "sequence": ".chart .lane.clients text",
         "groups": "rect.OffsetCommit",
@@ -60,9 +61,14 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         "rules": "button:has-text('show ')",
     }
     with barnabas("demo", "--web") as ready, page_at(ready["page"], scheme, width) as page:
-        page.wait_for_selector("nav button")
+        page.wait_for_selector("header select", state="attached")
         for number, (name, selector) in enumerate(promised.items(), 1):
-            page.keyboard.press(str(number))
+            if width < 760:
+                page.get_by_label("View", exact=True).select_option(name)
+            elif number < 10:
+                page.keyboard.press(str(number))
+            else:
+                page.get_by_role("button", name=name.capitalize(), exact=True).click()
             page.wait_for_selector(f"main.{name}")
             page.locator(selector).first.wait_for()
             assert axe(page) == [], name

@@ -70,7 +70,7 @@ def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
     def made() -> tuple[History, Any]:
         history, _ = shown(SAMPLES / "embedded.pcapng")
         source = {"kind": "live", "name": "here", "keeps": 9}
-        return history, application(PageContent(history, {}, source, origin=origin))
+        return history, application(PageContent(history, source, origin=origin))
 
     return made
 
@@ -194,7 +194,11 @@ def test_what_was_left_out_is_counted() -> None:
         ('{"form": "jsonl", "numbers": [true]}', 400, "numbers: give a list of numbers"),
         ('{"form": "jsonl", "numbers": {"a": 1}}', 400, "numbers: give a list of numbers"),
         ('{"form": "jsonl", "filter": 5}', 400, "filter: give text"),
-        ('{"form": "jsonl", "filter": "nope"}', 400, "filter: exchanges have no column 'nope'"),
+        (
+            '{"form": "jsonl", "filter": "nope == 1"}',
+            400,
+            "filter: exchanges have no column 'nope'",
+        ),
         ('{"form": "jsonl", "numbers": [7777]}', 404, "no exchange that is held is among those"),
         ("[" * 100_000, 400, USAGE),
     ],

@@ -37,10 +37,10 @@ async def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> N
             await page.get_by_role("button", name="Scenario").click()
         download = await waiting.value
         assert len(loads((await download.path()).read_text()).rules) == 4
-        box = await page.locator(".take > div").bounding_box()
+        box = await page.locator(".take .menu").bounding_box()
         assert box
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
         await page.keyboard.press("Escape")
-        assert await page.locator(".take > div").is_hidden()
+        assert await page.locator(".take .menu").is_hidden()
         assert said == []

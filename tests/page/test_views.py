@@ -108,5 +108,5 @@ def test_an_answer_does_not_wait_for_what_comes_meanwhile() -> None:
     for _ in range(CHUNK + 10):
         history.add(sample)
     fed = FedViews(Echo())
-    assert asyncio.run(fed.fresh(history)) == {"fed": CHUNK + 10, "missed": 0}
-    assert asyncio.run(fed.fresh(history)) == {"fed": 2 * (CHUNK + 10), "missed": 0}
+    assert asyncio.run(fed.fresh(history)) == {"fed": CHUNK + 10, "missed": 0, "waiting": 0}
+    assert asyncio.run(fed.fresh(history)) == {"fed": 2 * (CHUNK + 10), "missed": 0, "waiting": 0}

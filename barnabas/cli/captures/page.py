@@ -70,7 +70,7 @@ async def _main(
     topics, origin = capture.context.topics, of_capture(capture, reopen)
     text = capture.reader.meta.get("scenario")
     rules = Recorded(history, topics, text, values).routes
-    content = PageContent(history, topics, source, lambda: reading.said, origin, values)
+    content = PageContent(history, source, lambda: reading.said, origin, values)
     app = application(content, rules)
     with listening("--port"):
         serving = await serve(app, ("127.0.0.1", options.port), token, is_file)

@@ -25,7 +25,7 @@ def paged(job: Job, keeps: int, traffic: Traffic, steering: list[Route]) -> ASGI
     name = ", ".join(map(endpoint_text, job.options.bootstrap))
     source = {"kind": "live", "name": name, "keeps": keeps}
     origin, reading = _origin(name, job, target, topics), job.options.reading
-    content = PageContent(history, topics, source, origin=origin, reading=reading)
+    content = PageContent(history, source, origin=origin, reading=reading)
     return application(content, steering)
 
 

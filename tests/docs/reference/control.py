@@ -20,7 +20,7 @@ def control() -> str:
     """The page."""
     unused: Any = None  # routes do not depend on what they are about
     live = document(routes(unused, unused, unused, unused, unused))
-    paged = document(api(PageContent(History(), {}, {"name": ""})))
+    paged = document(api(PageContent(History(), {"name": "", "kind": "live"})))
     of_tests = document(routes_of_tests(unused))
     types: dict[str, Schema] = {}
     for each in live, paged, of_tests:

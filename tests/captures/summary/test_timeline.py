@@ -1,0 +1,66 @@
+"""Figures by time keep their sums while columns get wider, and forget what is before the window."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.timeline import COLUMNS, Timeline
+
+SECOND = 1_000_000_000
+
+
+def exchange(ts: int, error: str = "", connection: int = 1, api: int = 0) -> Exchange:
+    made = Exchange(ts, connection, "", "app", None, api, 0, 0, 100, 50, latency_ms=2.0)
+    made.set_error(error)
+    return made
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**6), st.sampled_from(["", "NOT_LEADER_OR_FOLLOWER"])),
+        min_size=1,
+    )
+)
+def test_columns_have_all_that_was_added_in_whatever_order(times: list[tuple[int, str]]) -> None:
+    timeline = Timeline()
+    for ms, error in times:
+        timeline.add(exchange(ms * 1_000_000, error))
+    made = timeline.document()
+    assert len(made["columns"]) <= COLUMNS
+    for name in ("exchanges", "errors", "bytes"):
+        assert sum(column[name] for column in made["columns"]) == made["total"][name], name
+    assert made["total"]["exchanges"] == len(times)
+    assert made["total"]["errors"] == sum(bool(error) for _, error in times)
+    last = int(made["from"]) + len(made["columns"]) * made["width_ms"] * 1_000_000
+    assert int(made["from"]) <= min(times)[0] * 1_000_000
+    assert max(times)[0] * 1_000_000 < last
+
+
+def test_errors_that_are_normal_are_none() -> None:
+    timeline = Timeline()
+    timeline.add(exchange(SECOND, "MEMBER_ID_REQUIRED", api=11))
+    timeline.add(exchange(SECOND, "NOT_COORDINATOR", api=11))
+    assert timeline.document()["total"]["errors"] == 1
+
+
+def test_a_window_forgets_columns_but_not_the_total() -> None:
+    timeline = Timeline(window_ms=60_000)
+    for second in range(600):
+        timeline.add(exchange(second * SECOND, connection=second // 60))
+    made = timeline.document()
+    span = len(made["columns"]) * made["width_ms"]
+    assert 50_000 <= span <= 60_000
+    assert sum(column["exchanges"] for column in made["columns"]) in range(50, 62)
+    assert made["total"]["exchanges"] == 600
+    assert made["total"]["connections"] == 10
+
+
+def test_an_exchange_from_before_the_window_counts_in_the_total_alone() -> None:
+    timeline = Timeline(window_ms=10_000)
+    timeline.add(exchange(100 * SECOND))
+    timeline.add(exchange(1 * SECOND))
+    made = timeline.document()
+    assert [column["exchanges"] for column in made["columns"]] == [1]
+    assert made["total"]["exchanges"] == 2

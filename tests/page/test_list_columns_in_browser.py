@@ -1,0 +1,99 @@
+"""Columns are chosen, made wider and sorted by, and a cell filters; the browser remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.page.browser import opened_at
+from tests.page.pages import served, shown
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator, Page
+
+pytestmark = pytest.mark.needs_chromium
+
+
+async def column(page: Page, name: str) -> list[str]:
+    return await page.locator(f".rows .{name}").all_inner_texts()
+
+
+async def width_of(element: Locator) -> float:
+    box = await element.bounding_box()
+    assert box
+    return box["width"]
+
+
+async def test_columns_that_are_chosen_and_widened_are_remembered() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, said):
+        heads = page.locator(".row.head")
+        await page.wait_for_selector(".rows .api")
+        assert await heads.locator(".size").count() == 1
+        assert await heads.locator(".correlation").count() == 0
+        await page.get_by_text("Columns", exact=True).click()
+        await page.get_by_role("checkbox", name="size").uncheck()
+        await page.get_by_role("checkbox", name="correlation").check()
+        await page.get_by_text("Columns", exact=True).click()
+        grip = await heads.locator(".client .grip").bounding_box()
+        width = await width_of(heads.locator(".client"))
+        assert grip
+        await page.mouse.move(grip["x"] + 2, grip["y"] + 5)
+        await page.mouse.down()
+        await page.mouse.move(grip["x"] + 62, grip["y"] + 5)
+        await page.mouse.up()
+        await page.reload()
+        await page.wait_for_selector(".rows .api")
+        assert await heads.locator(".size").count() == 0
+        assert await heads.locator(".correlation").count() == 1
+        wider = await width_of(heads.locator(".client"))
+        assert wider - width == pytest.approx(60, abs=2)
+        assert said == []
+
+
+async def test_the_list_is_sorted_by_a_column_and_comes_back() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, _):
+        await page.wait_for_selector(".rows .api")
+        before = await column(page, "time")
+        head = page.locator(".row.head .ms button")
+        await head.click()
+        await page.wait_for_selector(".row.head [aria-sort=descending]")
+        slowest = [float(text) for text in await column(page, "ms") if text]
+        assert slowest == sorted(slowest, reverse=True)
+        await head.click()
+        await page.wait_for_selector(".row.head [aria-sort=ascending]")
+        quickest = [float(text) for text in await column(page, "ms") if text]
+        assert quickest == sorted(quickest)
+        await head.click()
+        await page.wait_for_selector(".row.head [aria-sort]", state="detached")
+        await page.wait_for_function(
+            f"document.querySelector('.rows .time').innerText == '{before[0]}'"
+        )
+        assert await column(page, "time") == before
+
+
+async def test_a_cell_filters_by_what_it_shows_and_by_all_else() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, _):
+        await page.wait_for_selector(".rows .api")
+        await page.locator(".rows .api", has_text="Produce").first.hover()
+        await page.get_by_role("button", name="Only these: api").click()
+        await page.get_by_text("7 of 53").wait_for()
+        await page.locator(".rows .conn").first.hover()
+        await page.get_by_role("button", name="All others: connection").click()
+        await page.get_by_text("3 of 53").wait_for()
+        assert (
+            await page.locator("#filter").input_value() == "api == 'Produce' && connection != `2`"
+        )
+        assert {text[0] for text in await column(page, "conn")} == {"3"}
+
+
+async def test_plain_text_finds_what_grep_would() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, said):
+        await page.locator("#filter").fill("not_enough")
+        await page.get_by_text("1 of 53").wait_for()
+        assert await page.locator(".rows .row").count() == 1
+        assert said == []
