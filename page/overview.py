@@ -71,18 +71,18 @@ class LiveChecks:
 
     def document(self) -> list[dict[str, Any]]:
         """Return what each check found, in JSON form: the most severe first."""
-        found = [
+        groups = [
             {
                 "check": check.name,
-                "what": check.what,
+                "problem": check.what,
                 "severity": next(each for each in SEVERITIES if noted.counts[each]),
-                "counts": {**noted.counts},
+                "counts": {str(name): count for name, count in noted.counts.items()},
                 "findings": [finding.row(check.name) for finding in reversed(noted.last)],
             }
             for check in self._checks
             if (noted := self._findings[check.name]).counts
         ]
-        return sorted(found, key=lambda each: SEVERITIES.index(each["severity"]))
+        return sorted(groups, key=lambda each: SEVERITIES.index(each["severity"]))
 
 
 class _Tables:

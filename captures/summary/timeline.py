@@ -81,37 +81,41 @@ class Timeline:
         if exchange.key <= STRAY:
             return
         self.total.note(exchange)
-        place = exchange.ts // (self.width_ms * MS)
-        if place > self._last:
-            self._last = place
+        number = exchange.ts // (self.width_ms * MS)
+        if number > self._last:
+            self._last = number
             self._forget()
-        if self._window_ms is not None and place <= self._last - self._window_ms // self.width_ms:
+        if number < self._oldest:
             return
-        self._first = place if self._first < 0 else min(self._first, place)
-        self._columns.setdefault(place, Column()).note(exchange)
+        self._first = number if self._first < 0 else min(self._first, number)
+        self._columns.setdefault(number, Column()).note(exchange)
         while self._last - self._first >= COLUMNS:
             self._widen()
 
+    @property
+    def _oldest(self) -> int:
+        """Return the number of the first column in the window."""
+        if self._window_ms is None:
+            return 0
+        return self._last - self._window_ms // self.width_ms + 1
+
     def _forget(self) -> None:
         """Drop the columns before the window."""
-        if self._window_ms is None:
-            return
-        oldest = self._last - self._window_ms // self.width_ms + 1
-        for place in [place for place in self._columns if place < oldest]:
-            del self._columns[place]
+        for number in [number for number in self._columns if number < self._oldest]:
+            del self._columns[number]
         self._first = max(self._first, min(self._columns, default=self._last))
 
     def _widen(self) -> None:
         self.width_ms *= 2
         self._first, self._last = self._first // 2, self._last // 2
         columns, self._columns = self._columns, {}
-        for place, column in columns.items():
-            self._columns.setdefault(place // 2, Column()).add(column)
+        for number, column in columns.items():
+            self._columns.setdefault(number // 2, Column()).add(column)
 
     def document(self) -> dict[str, Any]:
         """Return the columns in JSON form, also the empty ones between the first and the last."""
         places = range(self._first, self._last + 1) if self._columns else range(0)
-        columns = [self._columns.get(place, Column()) for place in places]
+        columns = [self._columns.get(number, Column()) for number in places]
         return {
             "from": str(places.start * self.width_ms * MS),
             "width_ms": self.width_ms,

@@ -37,7 +37,7 @@ class CheckFindings(TypedDict):
     """The last findings of a check, and the number of all by severity."""
 
     check: str
-    what: str
+    problem: str
     severity: Literal["error", "warning", "note"]
     counts: dict[str, int]
     findings: list[Json]

@@ -67,10 +67,10 @@ function StandsOut({found: {stands_out: all, failed, waiting}}) {
     ${all.length ? all.map(each => html`<${Check} key=${each.check} found=${each}/>`) : html`<p class="none">${over ? "Nothing: no check found anything." : "Nothing so far. The checks of barnabas check run while traffic passes."}</p>`}</section>`;
 }
 
-function Check({found: {check, what, severity, counts, findings}}) {
+function Check({found: {check, problem, severity, counts, findings}}) {
   const [more, open] = useState(false), shown = more ? findings : findings.slice(0, FEW);
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
-  return html`<section aria-label=${`Check ${check}`}><h3><span class=${`badge ${severity}`}>${severity}</span> ${check} <small>${what} · ${
+  return html`<section aria-label=${`Check ${check}`}><h3><span class=${`badge ${severity}`}>${severity}</span> ${check} <small>${problem} · ${
       Object.entries(counts).map(([name, number]) => plural(number, name)).join(", ")}</small></h3>
     <ul class="statements">${shown.map(each => html`<li key=${each.ts + each.what} class=${each.severity}>
       <button class="link" title="show its exchanges" onClick=${() => show(filterOf(each.evidence))}>${plain(each.what)}</button>
