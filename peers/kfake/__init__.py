@@ -25,6 +25,9 @@ FRANZ_GO: Final = "github.com/twmb/franz-go"
 REVISION: Final = "v0.0.0-20260918054303-01f206a7e32c"
 WITH: Final = "v1.22.3"
 
+MIN_SESSION_MS: Final = 6000
+"""Kafka's default of `group.min.session.timeout.ms`."""
+
 FOLDER: Final = Path(__file__).parent
 PACKAGED: Final = FOLDER / "bin" / "kfake"
 """The program of `REVISION` in wheels for one platform."""
@@ -95,7 +98,11 @@ def _built(revision: str) -> Path:
 
 
 def kfake_program(
-    *topics: str, brokers: int = 1, revision: str = REVISION, port: int = 0
+    *topics: str,
+    brokers: int = 1,
+    revision: str = REVISION,
+    port: int = 0,
+    min_session_ms: int = MIN_SESSION_MS,
 ) -> Program:
     """Return the program of the fake cluster: it prints its addresses, and exits at the end of its stdin.
 
@@ -104,12 +111,14 @@ def kfake_program(
         brokers: number of brokers.
         revision: module version of pkg/kfake, as `go get` takes it.
         port: of the first broker, the others have the ports after it; 0: the system assigns ports.
+        min_session_ms: shortest session timeout of groups.
 
     Raises:
         UnavailableClientError: The program can't be built.
     """
     program = _built(revision)
-    return Program([str(program), "-brokers", str(brokers), "-port", str(port), *topics])
+    line = [str(program), "-brokers", str(brokers), "-port", str(port)]
+    return Program([*line, "-min-session-timeout", f"{min_session_ms}ms", *topics])
 
 
 class KfakeCluster:
@@ -119,21 +128,34 @@ class KfakeCluster:
         brokers: number of brokers.
         revision: module version of pkg/kfake.
         port: of the first broker, the others have the ports after it; 0: the system assigns ports.
+        min_session_ms: shortest session timeout of groups.
 
     Raises:
         UnavailableClientError: At the start: the program can't be built, or does not start.
     """
 
-    def __init__(self, brokers: int = 1, revision: str = REVISION, port: int = 0) -> None:
+    def __init__(
+        self,
+        brokers: int = 1,
+        revision: str = REVISION,
+        port: int = 0,
+        min_session_ms: int = MIN_SESSION_MS,
+    ) -> None:
         self._brokers = brokers
         self._port = port
         self._revision = revision
+        self._min_session_ms = min_session_ms
         self._process: subprocess.Popen[bytes] | None = None
         self.bootstrap = ""
         """The addresses as clients take them; empty until started."""
 
     def __enter__(self) -> Self:
-        program = kfake_program(brokers=self._brokers, revision=self._revision, port=self._port)
+        program = kfake_program(
+            brokers=self._brokers,
+            revision=self._revision,
+            port=self._port,
+            min_session_ms=self._min_session_ms,
+        )
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,

@@ -28,4 +28,4 @@ def test_the_program_of_the_wheel_needs_no_go(
         monkeypatch.setenv(name, value)
     assert at_hand()
     with KfakeCluster(2) as cluster:
-        assert cluster.bootstrap == "127.0.0.1:1,-brokers 2 -port 0"
+        assert cluster.bootstrap == "127.0.0.1:1,-brokers 2 -port 0 -min-session-timeout 6000ms"

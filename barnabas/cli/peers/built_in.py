@@ -13,6 +13,9 @@ from barnabas.nearest import choices
 from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
+EMBEDDED_MIN_SESSION_MS: Final = 1000
+"""The shortest session timeout of groups on `embedded`, for quick tests; Kafka's default is 6 s."""
+
 TOPICS: Final = "topics are created on first use, with 4 partitions"
 
 
@@ -80,7 +83,10 @@ def _check_free(port: int) -> None:
 def _embedded(version: str, brokers: int | None, port: int) -> _NotStarted:
     from barnabas.peers.kfake import at_hand
 
-    return (_kfake if at_hand() else _librdkafka)("", 3 if brokers is None else brokers, port)
+    count = 3 if brokers is None else brokers
+    if not at_hand():
+        return _librdkafka("", count, port)
+    return _kfake("", count, port, min_session_ms=EMBEDDED_MIN_SESSION_MS)
 
 
 def _librdkafka(version: str, brokers: int | None, port: int) -> _NotStarted:
@@ -110,13 +116,15 @@ def _apache(version: str, brokers: int | None, port: int) -> _NotStarted:
     return _NotStarted(cluster, count, note, "apache", (UnavailableError, BootError))
 
 
-def _kfake(version: str, brokers: int | None, port: int) -> _NotStarted:
+def _kfake(
+    version: str, brokers: int | None, port: int, *, min_session_ms: int | None = None
+) -> _NotStarted:
     from barnabas.peers.clients.errors import UnavailableClientError
-    from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
+    from barnabas.peers.kfake import MIN_SESSION_MS, REVISION, KfakeCluster, name_of
 
     revision = version or REVISION
     count = 1 if brokers is None else brokers
-    cluster = KfakeCluster(count, revision, port)
+    cluster = KfakeCluster(count, revision, port, min_session_ms or MIN_SESSION_MS)
     note = f"{name_of(revision)}, {TOPICS}"
     return _NotStarted(cluster, count, note, "kfake", (UnavailableClientError,))
 
