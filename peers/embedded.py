@@ -85,6 +85,10 @@ class EmbeddedCluster:
     def __exit__(self, *problem: object) -> None:
         self._running.close()
 
+    def ended(self) -> str | None:
+        """Return None: the brokers run in this process."""
+        return None
+
     def _start(self, stack: contextlib.ExitStack) -> None:
         library = _library()
         configuration = library.rd_kafka_conf_new()

@@ -10,10 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from barnabas.peers import processes
 from barnabas.peers.clients.cache import run
@@ -27,6 +28,9 @@ WITH: Final = "v1.22.3"
 
 MIN_SESSION_MS: Final = 6000
 """Kafka's default of `group.min.session.timeout.ms`."""
+
+_LINE: Final = 500
+"""The most bytes of the program's stderr that an error message has."""
 
 FOLDER: Final = Path(__file__).parent
 PACKAGED: Final = FOLDER / "bin" / "kfake"
@@ -146,6 +150,8 @@ class KfakeCluster:
         self._revision = revision
         self._min_session_ms = min_session_ms
         self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        """The program's stderr."""
         self.bootstrap = ""
         """The addresses as clients take them; empty until started."""
 
@@ -156,23 +162,40 @@ class KfakeCluster:
             port=self._port,
             min_session_ms=self._min_session_ms,
         )
+        self._errors = tempfile.TemporaryFile()
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._errors,
             env={**os.environ, **program.environment},
         )
         assert self._process.stdout is not None  # noqa: S101
         self.bootstrap = self._process.stdout.readline().decode().strip()
         if not self.bootstrap:
+            reason = self._first_error()
             self.__exit__()
-            raise UnavailableClientError(f"{name_of(self._revision)} does not start")
+            raise UnavailableClientError(f"{name_of(self._revision)} does not start: {reason}")
         return self
 
     def __exit__(self, *problem: object) -> None:
         process, self._process = self._process, None
         if process is not None:
             processes.end(process)
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            for file in (process.stdin, process.stdout, self._errors):
+                if file is not None:
+                    file.close()
+
+    def ended(self) -> str | None:
+        """Return how the program ended by itself, in one line; None while it runs."""
+        process = self._process
+        if process is None or process.poll() is None:
+            return None
+        return f"kfake ended with exit code {process.returncode}: {self._first_error()}"
+
+    def _first_error(self) -> str:
+        """Return the first line that the program printed to stderr."""
+        assert self._errors is not None  # noqa: S101
+        self._errors.seek(0)
+        lines = self._errors.read(_LINE).decode(errors="replace").splitlines()
+        return lines[0] if lines else "it printed no error"

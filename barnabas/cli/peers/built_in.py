@@ -16,6 +16,9 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 EMBEDDED_MIN_SESSION_MS: Final = 1000
 """The shortest session timeout of groups on `embedded`, for quick tests; Kafka's default is 6 s."""
 
+CHECK_INTERVAL: Final = 0.2
+"""Seconds between two checks whether the brokers have ended."""
+
 TOPICS: Final = "topics are created on first use, with 4 partitions"
 
 
@@ -26,13 +29,20 @@ class Cluster(Protocol):
     def bootstrap(self) -> str:
         """Return the bootstrap servers for clients."""
 
+    def ended(self) -> str | None:
+        """Return how the cluster ended by itself, in one line; None while it runs."""
+
 
 class Running(NamedTuple):
-    """Running brokers: their bootstrap servers, a note on them, and their kind, which is never `embedded`."""
+    """Running brokers: their bootstrap servers, a note on them, and their kind, which is never `embedded`.
+
+    `ended` returns how they ended by themselves, in one line; None while they run.
+    """
 
     bootstrap: str
     note: str
     kind: str
+    ended: Callable[[], str | None]
 
 
 class _NotStarted(NamedTuple):
@@ -69,7 +79,7 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[Ru
             started = stack.enter_context(cluster)
         except errors as problem:
             raise Trouble(str(problem), COULD_NOT_RUN) from None
-        yield Running(started.bootstrap, note, started_kind)
+        yield Running(started.bootstrap, note, started_kind, started.ended)
 
 
 def _check_free(port: int) -> None:

@@ -14,6 +14,7 @@ from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.server.served import Server, producer, send
 from tests.compat.connections import family
+from tests.peers.kfake_ends import end_kfake
 from tests.remaining import remaining
 
 
@@ -45,6 +46,23 @@ def test_java_can_use_both_embedded_clusters(kind: tuple[str, ...]) -> None:
             assert len(java.produce("orders", [b"value"])) == 1
         process.send_signal(signal.SIGTERM)
         remaining(process, 60)
+
+
+@pytest.mark.needs_go("kfake")
+def test_a_cluster_that_dies_is_reported_and_gets_no_proxies() -> None:
+    reason = "kfake ended with exit code 2: panic: runtime error: "
+    with started("serve-tests", "-b", "kfake") as (process, ready):
+        end_kfake(ready["bootstrap"])
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("kfake ")
+        line = process.stderr.readline()
+        answer = Server(ready["control"], ready["token"]).ask("POST", "/tests", {"name": "late"})
+        process.send_signal(signal.SIGTERM)
+        assert remaining(process, 60)[1] == ""
+    assert line.startswith(f"barnabas: {reason}")
+    assert line.endswith("; restart serve-tests\n")
+    assert answer.status == 503
+    assert f"no proxy can be started: {reason}" in answer.body.decode()
 
 
 @pytest.mark.parametrize(
