@@ -124,7 +124,7 @@ def _library() -> ctypes.CDLL:
         from confluent_kafka import cimpl
     except ImportError as problem:
         raise UnavailableError(
-            f"the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers' ({problem})"
+            f"librdkafka's mock needs confluent-kafka: install barnabas with the extra 'peers' ({problem})"
         ) from None
     library = ctypes.CDLL(cimpl.__file__)
     for name, returns, takes in _FUNCTIONS:

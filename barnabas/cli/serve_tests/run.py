@@ -136,6 +136,8 @@ async def _main(
 
 async def _report_end(cluster_ended: Callable[[], str | None], output: Output) -> None:
     """Wait until the cluster ends by itself, and print how."""
-    while not (reason := cluster_ended()):
+    while True:
+        if reason := cluster_ended():
+            output.note(f"barnabas: {reason}; restart serve-tests")
+            return
         await asyncio.sleep(CHECK_INTERVAL)
-    output.note(f"barnabas: {reason}; restart serve-tests")
