@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from barnabas.cli.proxy.tls_contexts import make_tls
 from barnabas.cli.serve_tests.options import ServeTestsOptions
 from barnabas.loop import run
 from barnabas.page.openapi import described
+from barnabas.peers import processes
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.server import serve
@@ -76,9 +76,10 @@ def _cluster(servers: Sequence[Address] | str, output: Output) -> Iterator[Runni
 
 @contextlib.contextmanager
 def _folder(captures: Path | None) -> Iterator[Path]:
+    """Yield the folder of captures; a temporary one is removed even if this process is killed."""
     if captures is None:
-        with tempfile.TemporaryDirectory(prefix="barnabas-tests-") as temporary:
-            yield Path(temporary)
+        with processes.folder() as temporary:
+            yield temporary
         return
     try:
         captures.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from tests.barnabas.testing.server.served import Server, producer, send
 from tests.compat.connections import family
 from tests.peers.kfake_ends import end_kfake
 from tests.remaining import remaining
+from tests.waiting import until
 
 
 @pytest.mark.needs_go("franz-go@1.21.4")
@@ -46,6 +47,16 @@ def test_java_can_use_both_embedded_clusters(kind: tuple[str, ...]) -> None:
             assert len(java.produce("orders", [b"value"])) == 1
         process.send_signal(signal.SIGTERM)
         remaining(process, 60)
+
+
+def test_a_killed_server_leaves_no_captures_in_the_temporary_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with started("serve-tests", "-b", "127.0.0.1:9", env=environment) as (process, ready):
+        capture = Path(Server(ready["control"], ready["token"]).begin(name="cut")["capture"])
+        assert capture.is_relative_to(tmp_path)
+        assert capture.exists()
+        process.kill()
+    until(lambda: not any(tmp_path.iterdir()))
 
 
 @pytest.mark.needs_go("kfake")
