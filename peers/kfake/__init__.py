@@ -29,6 +29,9 @@ WITH: Final = "v1.22.3"
 MIN_SESSION_MS: Final = 6000
 """Kafka's default of `group.min.session.timeout.ms`."""
 
+REVISIONS: Final = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*|[\da-f]{7,40}")
+"""Module versions of pkg/kfake and commits of franz-go."""
+
 _LINE: Final = 500
 """The most bytes of the program's stderr that an error message has."""
 
@@ -98,7 +101,14 @@ def _built(revision: str) -> Path:
     if not is_built(name, sources):
         sys.stderr.write(f"building {name} with Go, once: a minute or two ...\n")
         sys.stderr.flush()
-    return built(name, sources, modules, WITH, FLAGS, settings)
+    try:
+        return built(name, sources, modules, WITH, FLAGS, settings)
+    except UnavailableClientError as problem:
+        if f"@{revision}: invalid version" not in str(problem):
+            raise
+        raise UnavailableClientError(
+            f"{name}: Go finds no revision {revision} of franz-go; omit it to start {name_of()}"
+        ) from None
 
 
 def kfake_program(

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, NamedTuple, Protocol
 
 from barnabas.broker_kinds import KINDS, LIBRDKAFKA
+from barnabas.captures.kafka.wording import shorten
 from barnabas.nearest import choices
 from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, Trouble
@@ -67,7 +68,9 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[Ru
     Raises:
         Trouble: The kind is unknown or can't be started.
     """
-    name, _, version = kind.partition(":")
+    name, colon, version = kind.partition(":")
+    if colon and not version and name in _CLUSTERS:
+        raise Trouble(f"{kind} has no version after the colon: {_EXAMPLES[name]}")
     if name not in _CLUSTERS or (name in ("embedded", LIBRDKAFKA) and version):
         names = (*KINDS, *references("brokers"))
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
@@ -130,14 +133,27 @@ def _kfake(
     version: str, brokers: int | None, port: int, *, min_session_ms: int | None = None
 ) -> _NotStarted:
     from barnabas.peers.clients.errors import UnavailableClientError
-    from barnabas.peers.kfake import MIN_SESSION_MS, REVISION, KfakeCluster, name_of
+    from barnabas.peers.kfake import MIN_SESSION_MS, REVISION, REVISIONS, KfakeCluster, name_of
 
     revision = version or REVISION
+    if not REVISIONS.fullmatch(revision):
+        raise Trouble(
+            f"kfake:{shorten(revision, 60)} is no revision: give a commit of franz-go, a version such as "
+            f"{REVISION}, or kfake alone"
+        )
     count = 1 if brokers is None else brokers
     cluster = KfakeCluster(count, revision, port, min_session_ms or MIN_SESSION_MS)
     note = f"{name_of(revision)}, {TOPICS}"
     return _NotStarted(cluster, count, note, "kfake", (UnavailableClientError,))
 
+
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "apache": "e.g. apache:4.3.1",
+    "kfake": "give a commit of franz-go, or kfake alone",
+    "embedded": "write embedded",
+    LIBRDKAFKA: "write librdkafka",
+}
+"""Name of a built-in kind -> how to write it."""
 
 _CLUSTERS: Final[Mapping[str, Callable[[str, int | None, int], _NotStarted]]] = {
     "embedded": _embedded,

@@ -12,7 +12,7 @@ import typer
 from barnabas.addresses import parse_servers
 from barnabas.broker_kinds import is_kind
 from barnabas.cli.console.parameters import given, written
-from barnabas.cli.console.parsing import parse_listen, parse_seconds
+from barnabas.cli.console.parsing import parse_folder, parse_listen, parse_seconds
 from barnabas.cli.proxy.tls_options import TlsOptions
 from barnabas.trouble import Trouble
 
@@ -67,6 +67,7 @@ class ServeTestsOptions:
             help="Keep the tests' captures in this folder; otherwise they are removed some time "
             "after the test.",
             show_default=False,
+            parser=parse_folder,
         ),
     ] = None
     token_file: Annotated[
