@@ -79,7 +79,7 @@ def test_a_cluster_that_dies_is_reported_and_gets_no_proxies() -> None:
 @pytest.mark.parametrize(
     ("cluster", "code", "line"),
     [
-        ("apach:4.3.1", 2, "; or kfake, apache:VERSION, embedded, librdkafka"),
+        ("apach:4.3.1", 2, "; or embedded, apache:VERSION, kfake, librdkafka"),
         ("kfak", 3, "kfak: no such host, and no kind of brokers (embedded, apache, kfake, "),
     ],
 )
