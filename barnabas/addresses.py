@@ -5,6 +5,7 @@ Users' test processes import this module: slow imports happen inside functions.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from barnabas.trouble import Trouble
@@ -23,11 +24,15 @@ def parse_address(
     """
     from barnabas.captures.host_port import host_in, port_in
 
+    quoted = _shown(text)
+    # a port after it could be a part of it
+    if re.fullmatch(r"[\da-f]*:[\da-f]*:[^]]*", text, re.IGNORECASE):
+        raise Trouble(f"{quoted!r} is not an address: write IPv6 in brackets, e.g. [::1]:9092")
     host, colon, port = text.rpartition(":")
-    if (not colon or (":" in host and not host.startswith("["))) and default_port is not None:
+    if (not colon or text.endswith("]")) and default_port is not None:
         host, port = text, str(default_port)
     host = host_in(host)
-    number, quoted = port_in(port), _shown(text)
+    number = port_in(port)
     if not host or number is None or not (number or zero):
         raise Trouble(f"{quoted!r} is not an address: expected HOST:PORT, e.g. localhost:9092")
     problem = _problem(host, number or 1)

@@ -11,6 +11,9 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 KINDS: Final = ("embedded", "apache", "kfake", "librdkafka")
 
+STARTABLE: Final = ", ".join(f"{kind}:VERSION" if kind == "apache" else kind for kind in KINDS)
+"""The kinds as help texts list them."""
+
 LIBRDKAFKA: Final = "librdkafka"
 """The kind of librdkafka's mock, which `embedded` is where kfake is unavailable."""
 

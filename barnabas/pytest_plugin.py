@@ -28,10 +28,9 @@ _cluster_options = pytest.StashKey[tuple[str, ...]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--kafka-bootstrap-server`, and the same option of the ini-file."""
-    text = (
-        "the cluster behind kafka_proxy, or what to start: embedded (default), kfake, librdkafka, "
-        "apache:VERSION"
-    )
+    from barnabas.broker_kinds import STARTABLE
+
+    text = f"the cluster behind kafka_proxy, or what to start [embedded]: {STARTABLE}"
     group = parser.getgroup("barnabas", "Kafka through a proxy")
     group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]|KIND", help=text)
     parser.addini(OPTION, text, default="")

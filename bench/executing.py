@@ -1,4 +1,4 @@
-"""Cases a second of fuzz targets: the embedded cluster, Kafka 3.9.1, our own decoder, a campaign on 4.3.1.
+"""Cases a second of fuzz targets: librdkafka's mock, Kafka 3.9.1, our own decoder, a campaign on 4.3.1.
 
 The campaign's cases are of all APIs; its time includes building, judging and finding the case that caused a
 failure. The other targets get cases that were built before the clock starts. Cases that close or block their
@@ -44,18 +44,18 @@ APIS: Final = {
         ("OffsetFetch", (1, 5)),
     )
 }
-"""What embedded and real brokers both have. Not Produce: the mock brokers end on some of its record sets, and
+"""What the mock and real brokers both have. Not Produce: the mock brokers end on some of its record sets, and
 how fast they start would be measured."""
 
 COUNT: Final = 2000
 """Cases of a round."""
 
 GOAL: Final = 5000.0
-"""Surviving cases a second, against the embedded cluster."""
+"""Surviving cases a second, against librdkafka's mock."""
 
 CAMPAIGN: Final = Campaign(version=1, target="apache:4.3.1", seed=1, budget=Budget(cases=COUNT))
 
-TARGETS: Final = ("embedded", "apache:3.9.1", "decoder:specs")
+TARGETS: Final = ("librdkafka", "apache:3.9.1", "decoder:specs")
 
 
 @dataclass(slots=True)
@@ -144,7 +144,9 @@ def table(rows: Sequence[Executed], remark: str) -> Table:
     """Tabulate the rates, and whether the goal is met."""
     shown = plain_table("fuzz: cases executed", remark, _COLUMNS)
     for row in rows:
-        goal = f"{GOAL:,.0f}" if (row.target, row.kind) == ("embedded cluster", "surviving") else ""
+        goal = (
+            f"{GOAL:,.0f}" if (row.target, row.kind) == ("librdkafka's mock", "surviving") else ""
+        )
         counts = ("" if count is None else f"{count}" for count in (row.hunts, row.restarts))
         shown.add_row(f"{row.target}, {row.kind}", f"{row.rate:,.0f}", goal, *counts)
     return shown

@@ -1,6 +1,6 @@
 """How shards scale with cores: a range of cases in one process, and in two at the same time.
 
-Each shard has a target of its own. Against the embedded cluster that is two processes a shard: on two cores a
+Each shard has a target of its own. Against librdkafka's mock that is two processes a shard: on two cores a
 second shard has less than a core left.
 """
 
@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bench.table import plain_table, ratio
 
-TARGETS: Final = ("decoder:specs", "embedded")
+TARGETS: Final = ("decoder:specs", "librdkafka")
 SHARDS: Final = (1, 2)
 COUNT: Final = 6000
 """Cases of a shard."""

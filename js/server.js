@@ -13,6 +13,8 @@ const MISSING =
   'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
   '(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)'
 
+const OTHERWISE = 'set BARNABAS to the command that starts barnabas'
+
 /**
  * Return the words that start barnabas. The first that is there: BARNABAS in the environment (split at spaces),
  * options.command, barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the image BARNABAS_IMAGE by docker
@@ -50,17 +52,25 @@ async function start() {
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const failed = once(child, 'error').then(([problem]) => {
-    throw new Error(`barnabas can't be started: ${problem.message}`)
+    throw new Error(`barnabas can't be started: ${problem.message}; ${OTHERWISE}`)
   })
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`barnabas was not ready (${[program, ...rest].join(' ')}): exit code ${code}`)
+  const line = [program, ...rest].join(' ')
+  const ended = once(child, 'close').then(([code]) => {
+    throw new Error(`barnabas was not ready (${line}): exit code ${code}; its output above may say why, or ${OTHERWISE}`)
   })
   for (const late of [failed, ended]) late.catch(() => {}) // once it is ready nobody waits for these
-  const [line] = await Promise.race([once(lines, 'line'), failed, ended])
+  const [first] = await Promise.race([once(lines, 'line'), failed, ended])
   for (const each of [child, child.stdin, child.stdout]) each.unref() // tests that are over do not wait for it
+  const said = readyIn(first)
+  if (said?.control) return said
+  throw new Error(`barnabas (${line}) said ${JSON.stringify(first)} and not that it is ready: ${OTHERWISE}`)
+}
+
+/** Return the value of a ready line; undefined if the line is none. */
+function readyIn(line) {
   try {
     return JSON.parse(line).ready
   } catch {
-    throw new Error(`barnabas (${[program, ...rest].join(' ')}) said ${JSON.stringify(line)} and not that it is ready`)
+    return undefined
   }
 }

@@ -85,6 +85,10 @@ class EmbeddedCluster:
     def __exit__(self, *problem: object) -> None:
         self._running.close()
 
+    def ended(self) -> str | None:
+        """Return None: the brokers run in this process."""
+        return None
+
     def _start(self, stack: contextlib.ExitStack) -> None:
         library = _library()
         configuration = library.rd_kafka_conf_new()
@@ -120,7 +124,7 @@ def _library() -> ctypes.CDLL:
         from confluent_kafka import cimpl
     except ImportError as problem:
         raise UnavailableError(
-            f"the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers' ({problem})"
+            f"librdkafka's mock needs confluent-kafka: install barnabas with the extra 'peers' ({problem})"
         ) from None
     library = ctypes.CDLL(cimpl.__file__)
     for name, returns, takes in _FUNCTIONS:

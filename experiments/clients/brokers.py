@@ -6,6 +6,7 @@ import contextlib
 import threading
 from typing import Final, Self
 
+from barnabas.broker_kinds import LIBRDKAFKA
 from barnabas.experiments.clients.broker_versions import broker_settings, creates_topics
 from barnabas.experiments.clients.workloads import ROLLING_RESTART, Workload
 from barnabas.peers.apache.cluster import ApacheCluster
@@ -13,7 +14,6 @@ from barnabas.peers.embedded import EmbeddedCluster
 
 NODES: Final = 3
 
-EMBEDDED: Final = "embedded"
 APACHE: Final = "apache:"
 NEWEST: Final = "apache:4.3.1"
 
@@ -22,7 +22,7 @@ class Brokers:
     """A cluster from `with` to its end.
 
     Args:
-        requested: embedded, apache:VERSION, or an address.
+        requested: librdkafka, apache:VERSION, or an address.
         restart: whether brokers are restarted meanwhile.
     """
 
@@ -46,8 +46,8 @@ class Brokers:
         started = self.requested.startswith(APACHE)
         if workload.during == ROLLING_RESTART and not started:
             return f"{workload.name} restarts brokers: --broker {NEWEST}"
-        if self.requested == EMBEDDED and not workload.embedded:
-            return f"the embedded cluster can't do {workload.name} faithfully: --broker {NEWEST}"
+        if self.requested == LIBRDKAFKA and not workload.mock:
+            return f"librdkafka's mock can't do {workload.name} faithfully: --broker {NEWEST}"
         return ""
 
     @property
@@ -59,7 +59,7 @@ class Brokers:
     @property
     def makes(self) -> bool:
         """Return whether CreateTopics creates topics on these brokers, see `trial.TrialSetup`."""
-        return self.requested != EMBEDDED and creates_topics(self.version)
+        return self.requested != LIBRDKAFKA and creates_topics(self.version)
 
     def bootstrap(self) -> str:
         """Return the bootstrap servers; start the brokers first, if they do not run yet.
@@ -72,7 +72,7 @@ class Brokers:
             return self._bootstrap
 
     def _start(self) -> str:
-        if self.requested == EMBEDDED:
+        if self.requested == LIBRDKAFKA:
             return self._running.enter_context(EmbeddedCluster(NODES)).bootstrap
         if self.requested.startswith(APACHE):
             settings = broker_settings(self.version, restart=self._restart)

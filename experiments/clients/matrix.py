@@ -13,12 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from barnabas.broker_kinds import LIBRDKAFKA
 from barnabas.experiments.clients.broker_versions import (
     client_parameters,
     codecs,
     librdkafka_settings,
 )
-from barnabas.experiments.clients.brokers import EMBEDDED, NEWEST, Brokers
+from barnabas.experiments.clients.brokers import NEWEST, Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell
 from barnabas.experiments.clients.cell_run import CellRun, Row
 from barnabas.experiments.clients.client_process import RunStopped
@@ -42,8 +43,8 @@ from barnabas.proxy.scenario.file import Scenario
 SIDE_BY_SIDE: Final = 8
 """Cells at once: most of their time clients wait."""
 
-DOUBT: Final = f"; it may be the embedded cluster's fault: --broker {NEWEST}"
-"""An addition to a reason without any fault, on the embedded cluster."""
+DOUBT: Final = f"; it may be the fault of librdkafka's mock: --broker {NEWEST}"
+"""An addition to a reason without any fault, on librdkafka's mock."""
 
 TROUBLE: Final = "the brokers or this machine failed: "
 """The beginning of the reason of a cell that could not be run, and may be another time."""
@@ -248,7 +249,7 @@ class Matrix:
                     scenario,
                     control,
                     self._setup(row, brokers, folder),
-                    doubt=DOUBT if brokers.requested == EMBEDDED else "",
+                    doubt=DOUBT if brokers.requested == LIBRDKAFKA else "",
                     drawn=self.request.drawn
                     and not name.startswith(CUT)
                     and "zstd" in codecs(brokers.version),  # older ones lack more, such as headers

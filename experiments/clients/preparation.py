@@ -83,7 +83,7 @@ def prepare(setup: TrialSetup, topic: str, workload: Workload) -> Prepared:
     except (KafkaException, TimeoutError) as problem:
         reason = str(problem) or f"no answer within {SOON:g} s"
         if setup.makes and isinstance(problem, TimeoutError):
-            reason += "; in place of `barnabas peers start embedded`, use --broker embedded"
+            reason += "; in place of `barnabas peers start librdkafka`, use --broker librdkafka"
         raise OSError(f"{setup.bootstrap} has not made {topic}: {reason}") from None
 
 

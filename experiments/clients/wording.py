@@ -51,7 +51,7 @@ MEANINGS: Final[dict[Word, str]] = {
 def cell_text(cell: Cell) -> str:
     """Describe a cell in a few words.
 
-    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
+    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "librdkafka"}
     >>> cell_text(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
     'unstable: duplicates 2 of 3 (not promised)'
     >>> cell_text(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
@@ -77,7 +77,7 @@ def cell_text(cell: Cell) -> str:
 def public_text(cell: Cell) -> str:
     """Describe a cell for publication, without what may be an unfixed bug (SECURITY.md).
 
-    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
+    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "librdkafka"}
     >>> public_text(Cell(**made, verdict=Verdict(word="lost", times=1, of=3)))
     'unexpected, unstable'
     """

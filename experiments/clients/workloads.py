@@ -38,7 +38,7 @@ class Workload(NamedTuple):
 
     once: whether each sent record must be in the log exactly once. written: whether its records are written
     before it begins. copies: whether it writes to a second topic. share: whether its group is a share group.
-    embedded: whether the embedded cluster supports it faithfully. runs: the workload's name in the programs,
+    mock: whether librdkafka's mock supports it faithfully. runs: the workload's name in the programs,
     if it differs. beside: a workload of the programs that a second process runs at the same time. pause:
     seconds, see PAUSE. per_send: records that a producer hands over at once. in_flight, topics: see
     `draws.Draw`. replicas: of each partition. compacted: whether topics are compacted before it begins.
@@ -55,7 +55,7 @@ class Workload(NamedTuple):
     written: bool = False
     copies: bool = False
     share: bool = False
-    embedded: bool = False
+    mock: bool = False
     runs: str = ""
     records: int = RECORDS
     pause: float = PAUSE
@@ -96,12 +96,12 @@ class Workload(NamedTuple):
 
 
 WORKLOADS: Final = (
-    Workload("produce", "a producer sends records, with the library's defaults", embedded=True),
+    Workload("produce", "a producer sends records, with the library's defaults", mock=True),
     Workload("idempotent", "an idempotent producer sends records: each is written once", once=True),
     Workload(
         "compressed",
         "producers send records with each compression that the library offers",
-        embedded=True,
+        mock=True,
         pause=0,
     ),
     Workload(
@@ -153,7 +153,7 @@ WORKLOADS: Final = (
         "assign",
         "a consumer without a group reads partitions that it chose",
         written=True,
-        embedded=True,
+        mock=True,
     ),
     Workload(
         "group",

@@ -30,7 +30,7 @@ LAST_WORDS: Final = 4000
 def _mock() -> Program:
     if importlib.util.find_spec("confluent_kafka") is None:
         raise CannotRun(
-            "the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers'"
+            "librdkafka's mock needs confluent-kafka: install barnabas with the extra 'peers'"
         )
     line = [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC]
     return Program(line, {"PYTHONPATH": str(ROOT)})
@@ -50,7 +50,7 @@ class EmbeddedService:
     """
 
     def __init__(
-        self, name: str = "embedded cluster", program: Callable[[], Program] = _mock
+        self, name: str = "librdkafka's mock", program: Callable[[], Program] = _mock
     ) -> None:
         self.name = name
         self._program = program
@@ -126,7 +126,7 @@ class EmbeddedService:
         return text[-LAST_WORDS:]
 
 
-def embedded() -> BrokerTarget:
+def librdkafka() -> BrokerTarget:
     """Return librdkafka's mock brokers as a target.
 
     Responses are quick, so the timeout is short. Most fetches wait for records, so there are many

@@ -1,4 +1,4 @@
-"""The embedded cluster as a process: it prints its address, and ends when its stdin does."""
+"""librdkafka's mock as a process: it prints its address, and ends when its stdin does."""
 
 from __future__ import annotations
 

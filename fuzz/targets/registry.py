@@ -50,12 +50,12 @@ def _apache(text: str, owned: bool) -> Target:
     return apache(ApacheSettings.of(text))
 
 
-def _embedded(text: str, owned: bool) -> Target:
-    from barnabas.fuzz.targets.embedded import embedded
+def _librdkafka(text: str, owned: bool) -> Target:
+    from barnabas.fuzz.targets.embedded import librdkafka
 
     if text:
-        raise Misuse(f"embedded:{text}: the target takes no name; write embedded")
-    return embedded()
+        raise Misuse(f"librdkafka:{text}: the target takes no name; write librdkafka")
+    return librdkafka()
 
 
 def _kfake(text: str, owned: bool) -> Target:
@@ -83,8 +83,8 @@ TARGETS: Final[tuple[TargetKind, ...]] = (
     TargetKind("address", "broker", "a running broker", "address:127.0.0.1:9092", _address),
     TargetKind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
          _apache),
-    TargetKind("embedded", "broker", "librdkafka's mock brokers, in a separate process", "embedded",
-         _embedded),
+    TargetKind("librdkafka", "broker", "librdkafka's mock brokers, in a separate process", "librdkafka",
+         _librdkafka),
     TargetKind("kfake", "broker", "franz-go's fake cluster, built with the go on the path", "kfake", _kfake),
     TargetKind("decoder", "decoder", "a decoder of barnabas (specs, captures, frames), or "
                                "kafka-clients@4.4.0",
@@ -108,8 +108,8 @@ COMPARED: Final = (
 def sides(text: str) -> tuple[str, ...]:
     """Return the targets that a text names: one, or two to be compared.
 
-    >>> sides("apache:3.9.1 vs embedded"), sides("client:command:sh -c 'a vs b'")
-    (('apache:3.9.1', 'embedded'), ("client:command:sh -c 'a vs b'",))
+    >>> sides("apache:3.9.1 vs librdkafka"), sides("client:command:sh -c 'a vs b'")
+    (('apache:3.9.1', 'librdkafka'), ("client:command:sh -c 'a vs b'",))
     """
     if text.startswith("client:command:"):  # the rest is a shell command
         return (text,)
@@ -121,7 +121,7 @@ def login_of(text: str) -> tuple[str, str] | None:
 
     Of two targets that are compared, the first with a login counts. Raises Misuse.
 
-    >>> login_of("apache:4.3.1?listener=sasl_plaintext"), login_of("embedded")
+    >>> login_of("apache:4.3.1?listener=sasl_plaintext"), login_of("librdkafka")
     (('PLAIN', 'barnabas'), None)
     """
     for side in sides(text):

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { command, server } from '../server.js'
+import { command } from '../server.js'
 
 const MISSING =
   'barnabas is not on the PATH: install it with the extras control and peers, or set BARNABAS_WHEEL ' +
@@ -28,7 +28,15 @@ for (const [programs, environment, expected] of [
   })
 }
 
-test('a program that is not barnabas is named', async () => {
-  process.env.BARNABAS = 'echo hello'
-  await assert.rejects(server(), /barnabas \(echo hello .*\) said "hello /)
-})
+for (const [program, expected] of [
+  ['echo hello', /^Error: barnabas \(echo hello .*\) said "hello .*" and not that it is ready: set BARNABAS to the command that starts barnabas$/],
+  ['printf {"ready":1}\\n%.0s', /^Error: barnabas \(printf .*\) said "{\\"ready\\":1}" and not that it is ready: set BARNABAS/],
+  ['true', /^Error: barnabas was not ready \(true .*\): exit code 0; .*, or set BARNABAS to the command that starts barnabas$/],
+  ['no-such-program', /^Error: barnabas can't be started: .* ENOENT; set BARNABAS to the command that starts barnabas$/]
+]) {
+  test(`the program ${program}, which is not barnabas, is named`, async () => {
+    process.env.BARNABAS = program
+    const { server } = await import(`../server.js?${encodeURIComponent(program)}`)
+    await assert.rejects(server(), expected)
+  })
+}

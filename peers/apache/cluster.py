@@ -170,6 +170,16 @@ class ApacheCluster:
         for broker in self.nodes.values():
             ready_or_raise(broker.jvm, partial(self._known, everybody, broker.port), deadline)
 
+    def ended(self) -> str | None:
+        """Return how the brokers ended, in one line; None while one of them runs."""
+        jvms = [broker.jvm for broker in self.nodes.values()]
+        if not jvms or any(jvm.pid is not None for jvm in jvms):
+            return None
+        code = jvms[-1].exit_code
+        if code is not None and code < 0:  # a signal: the log has no reason
+            return f"{jvms[-1].name} ended with exit code {code}"
+        return jvms[-1].problem(f"ended with exit code {code}").line
+
     def _known(self, nodes: set[int], port: int) -> bool:
         """Return whether the broker at a port lists all these nodes in its metadata."""
         return probe.brokers(port, self.release.number) >= nodes

@@ -10,10 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from barnabas.peers import processes
 from barnabas.peers.clients.cache import run
@@ -24,6 +25,15 @@ from barnabas.peers.clients.golang import built, go, is_built
 FRANZ_GO: Final = "github.com/twmb/franz-go"
 REVISION: Final = "v0.0.0-20260918054303-01f206a7e32c"
 WITH: Final = "v1.22.3"
+
+MIN_SESSION_MS: Final = 6000
+"""Kafka's default of `group.min.session.timeout.ms`."""
+
+REVISIONS: Final = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*|[\da-f]{7,40}")
+"""Module versions of pkg/kfake and commits of franz-go."""
+
+_LINE: Final = 500
+"""The most bytes of the program's stderr that an error message has."""
 
 FOLDER: Final = Path(__file__).parent
 PACKAGED: Final = FOLDER / "bin" / "kfake"
@@ -91,11 +101,22 @@ def _built(revision: str) -> Path:
     if not is_built(name, sources):
         sys.stderr.write(f"building {name} with Go, once: a minute or two ...\n")
         sys.stderr.flush()
-    return built(name, sources, modules, WITH, FLAGS, settings)
+    try:
+        return built(name, sources, modules, WITH, FLAGS, settings)
+    except UnavailableClientError as problem:
+        if f"@{revision}: invalid version" not in str(problem):
+            raise
+        raise UnavailableClientError(
+            f"{name}: Go finds no revision {revision} of franz-go; omit it to start {name_of()}"
+        ) from None
 
 
 def kfake_program(
-    *topics: str, brokers: int = 1, revision: str = REVISION, port: int = 0
+    *topics: str,
+    brokers: int = 1,
+    revision: str = REVISION,
+    port: int = 0,
+    min_session_ms: int = MIN_SESSION_MS,
 ) -> Program:
     """Return the program of the fake cluster: it prints its addresses, and exits at the end of its stdin.
 
@@ -104,12 +125,14 @@ def kfake_program(
         brokers: number of brokers.
         revision: module version of pkg/kfake, as `go get` takes it.
         port: of the first broker, the others have the ports after it; 0: the system assigns ports.
+        min_session_ms: shortest session timeout of groups.
 
     Raises:
         UnavailableClientError: The program can't be built.
     """
     program = _built(revision)
-    return Program([str(program), "-brokers", str(brokers), "-port", str(port), *topics])
+    line = [str(program), "-brokers", str(brokers), "-port", str(port)]
+    return Program([*line, "-min-session-timeout", f"{min_session_ms}ms", *topics])
 
 
 class KfakeCluster:
@@ -119,38 +142,70 @@ class KfakeCluster:
         brokers: number of brokers.
         revision: module version of pkg/kfake.
         port: of the first broker, the others have the ports after it; 0: the system assigns ports.
+        min_session_ms: shortest session timeout of groups.
 
     Raises:
         UnavailableClientError: At the start: the program can't be built, or does not start.
     """
 
-    def __init__(self, brokers: int = 1, revision: str = REVISION, port: int = 0) -> None:
+    def __init__(
+        self,
+        brokers: int = 1,
+        revision: str = REVISION,
+        port: int = 0,
+        min_session_ms: int = MIN_SESSION_MS,
+    ) -> None:
         self._brokers = brokers
         self._port = port
         self._revision = revision
+        self._min_session_ms = min_session_ms
         self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        """The program's stderr."""
         self.bootstrap = ""
         """The addresses as clients take them; empty until started."""
 
     def __enter__(self) -> Self:
-        program = kfake_program(brokers=self._brokers, revision=self._revision, port=self._port)
+        program = kfake_program(
+            brokers=self._brokers,
+            revision=self._revision,
+            port=self._port,
+            min_session_ms=self._min_session_ms,
+        )
+        self._errors = tempfile.TemporaryFile()
         self._process = processes.start(
             program.line,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._errors,
             env={**os.environ, **program.environment},
         )
         assert self._process.stdout is not None  # noqa: S101
         self.bootstrap = self._process.stdout.readline().decode().strip()
         if not self.bootstrap:
+            reason = self._first_error()
             self.__exit__()
-            raise UnavailableClientError(f"{name_of(self._revision)} does not start")
+            raise UnavailableClientError(f"{name_of(self._revision)} does not start: {reason}")
         return self
 
     def __exit__(self, *problem: object) -> None:
         process, self._process = self._process, None
         if process is not None:
             processes.end(process)
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            for file in (process.stdin, process.stdout, self._errors):
+                if file is not None:
+                    file.close()
+
+    def ended(self) -> str | None:
+        """Return how the program ended by itself, in one line; None while it runs."""
+        process = self._process
+        if process is None or process.poll() is None:
+            return None
+        return f"kfake ended with exit code {process.returncode}: {self._first_error()}"
+
+    def _first_error(self) -> str:
+        """Return the first line that the program printed to stderr."""
+        assert self._errors is not None  # noqa: S101
+        self._errors.seek(0)
+        lines = self._errors.read(_LINE).decode(errors="replace").splitlines()
+        return lines[0] if lines else "it printed no error"

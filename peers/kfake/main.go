@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 )
@@ -15,6 +16,7 @@ import (
 func main() {
 	brokers := flag.Int("brokers", 1, "number of brokers")
 	port := flag.Int("port", 0, "port of the first broker; 0: any")
+	shortest := flag.Duration("min-session-timeout", 6*time.Second, "shortest session timeout of groups")
 	flag.Parse()
 	ports := make([]int, *brokers)
 	for at := range ports {
@@ -24,7 +26,8 @@ func main() {
 	}
 	cluster, err := kfake.NewCluster(
 		kfake.NumBrokers(*brokers), kfake.Ports(ports...), kfake.SeedTopics(1, flag.Args()...),
-		kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(4), // as the embedded cluster does
+		kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(4), // as librdkafka's mock does
+		kfake.GroupMinSessionTimeout(*shortest),
 	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -37,6 +37,14 @@ def test_what_is_no_host_is_refused_with_an_example_of_one(host: str) -> None:
         parse_host(host, "--advertise")
 
 
+@pytest.mark.parametrize("text", ["::1:9092", "::1", "fe80::1%eth0:9092", "2001:DB8::1"])
+def test_ipv6_without_brackets_is_refused(text: str) -> None:
+    for parse in (parse_address, parse_servers):
+        with pytest.raises(Trouble, match=r"write IPv6 in brackets, e\.g\. \[::1\]:9092"):
+            parse(text)
+    assert parse_servers("[::1], [fe80::1]:1") == [("::1", 9092), ("fe80::1", 1)]
+
+
 def test_a_link_local_address_may_name_its_scope() -> None:
     assert parse_address("[fe80::1%eth0]:9092") == ("fe80::1%eth0", 9092)
     assert parse_host("fe80::1%eth0", "--advertise") == "fe80::1%eth0"

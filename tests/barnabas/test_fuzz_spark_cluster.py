@@ -28,7 +28,7 @@ ALL = 240
 
 CAMPAIGN = """\
 version: 1
-target: embedded
+target: librdkafka
 seed: 5
 apis: [Metadata]
 mutators: [limits, uuids, emptiness, tag_unknown]
@@ -37,8 +37,8 @@ captures: [mine.pcap]
 budget: {cases: 240}
 round: 240
 """
-"""One round: what the next would be made of depends on what a busy machine makes of this one. The embedded
-cluster survives these mutators: each of its deaths would cost the test a restart."""
+"""One round: what the next would be made of depends on what a busy machine makes of this one. librdkafka's
+mock survives these mutators: each of its deaths would cost the test a restart."""
 
 TARGET = "barnabas.fuzz.targets.embedded_process"
 EXECUTOR = "CoarseGrainedExecutorBackend"

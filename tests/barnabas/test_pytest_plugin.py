@@ -272,7 +272,7 @@ def test_a_misspelt_kind_of_brokers_fails_at_once(tmp_path: Path) -> None:
         (
             "confluent_kafka",
             ("--kafka-bootstrap-server", "librdkafka"),
-            "the embedded cluster needs confluent-kafka: install barnabas with the extra 'peers'",
+            "librdkafka's mock needs confluent-kafka: install barnabas with the extra 'peers'",
         ),
         (
             "starlette",

@@ -19,7 +19,7 @@ EXAMPLES = """\
 examples:
   python -m tests.compat                                   all of it: about ten minutes
   python -m tests.compat --brokers 4.3.1 0.8.2.2 --clients confluent-kafka java
-  python -m tests.compat --brokers embedded --json | jq .
+  python -m tests.compat --brokers librdkafka --json | jq .
 """
 
 

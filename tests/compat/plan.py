@@ -14,7 +14,7 @@ from barnabas.peers.clients import registry
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
 
-EMBEDDED: Final = "embedded"
+LIBRDKAFKA: Final = "librdkafka"
 
 BROKERS: Final = (
     "4.3.1",
@@ -24,7 +24,7 @@ BROKERS: Final = (
     "0.10.2.1",
     "0.9.0.1",
     "0.8.2.2",
-    EMBEDDED,
+    LIBRDKAFKA,
 )
 
 CLIENTS: Final = {name.partition("@")[0]: name.partition("@")[2] for name in DEFAULT}
@@ -38,8 +38,8 @@ INSTALLED: Final = {
 """Those that are beside the tests, in the release that is there -> their programs."""
 
 JAVA: Final = {
-    # newer ones hang at the embedded cluster's answer to their ApiVersions
-    ("java", EMBEDDED): "2.0.1",
+    # newer ones hang at the mock's answer to their ApiVersions
+    ("java", LIBRDKAFKA): "2.0.1",
     # the program is for Streams since 3.3
     ("kafka-streams", "2.8.0"): "3.9.1",
 }
@@ -111,31 +111,31 @@ GAPS: Final = (
         "transactions came with 0.11",
     ),
     Gap(
-        (EMBEDDED,),
+        (LIBRDKAFKA,),
         (),
         ("transact", "read-process-write"),
         "the mock cluster forgets aborts and the offsets of transactions, and breaks their batches' CRC",
     ),
     Gap(
-        (EMBEDDED,),
+        (LIBRDKAFKA,),
         (),
         ("cooperative",),
         "the mock cluster ends a rebalance only when a session would time out",
     ),
     Gap(
-        (EMBEDDED,),
+        (LIBRDKAFKA,),
         ("franz-go", "sarama"),
         (),
         "the mock cluster's answer to an ApiVersions that is too new is not Kafka's",
     ),
     Gap(
-        (EMBEDDED,),
+        (LIBRDKAFKA,),
         ("java",),
         ("assign",),
         'Java 2.0.1 asks for the coordinator of group "", and the mock cluster answers with a null',
     ),
     Gap(
-        (EMBEDDED,),
+        (LIBRDKAFKA,),
         ("platformatic-kafka",),
         ("group",),
         "the mock cluster ends the connection at its JoinGroup",
@@ -178,7 +178,7 @@ GAPS: Final = (
         "groups of KIP-848 and share groups (KIP-932) came with 4.0 and later",
     ),
     Gap(
-        ("0.11.0.1", "0.10.2.1", *OLD, EMBEDDED),
+        ("0.11.0.1", "0.10.2.1", *OLD, LIBRDKAFKA),
         (),
         ("admin",),
         "partitions can be added by a request since 1.0 (KIP-195)",
@@ -187,7 +187,7 @@ GAPS: Final = (
 
 UNREADABLE: Final = {
     # librdkafka's mock brokers write null beside an error where Kafka has an empty value
-    EMBEDDED: (
+    LIBRDKAFKA: (
         r"SyncGroup v\d+ response: assignment at byte \d+: null where bytes is expected",
         r"OffsetFetch v\d+ response: topics at byte \d+: null where array is expected",
         # and no members
@@ -231,18 +231,18 @@ def gap(broker: str, client: str, workload: str) -> str | None:
 
 
 def version_of(broker: str) -> str:
-    """A broker's version; empty for the embedded cluster."""
-    return "" if broker == EMBEDDED else broker
+    """A broker's version; empty for librdkafka's mock."""
+    return "" if broker == LIBRDKAFKA else broker
 
 
 def makes(broker: str) -> bool:
     """Whether librdkafka can have brokers make topics; others do when a topic is named."""
-    return broker != EMBEDDED and creates_topics(broker)
+    return broker != LIBRDKAFKA and creates_topics(broker)
 
 
 def told(broker: str, client: str) -> dict[str, str]:
     """The broker's version, where a client has to be told."""
-    if broker == EMBEDDED and client == "kafka-python":
+    if broker == LIBRDKAFKA and client == "kafka-python":
         return {"broker": "0.11"}  # the answer to an ApiVersions that is too new is not Kafka's
     return client_parameters(version_of(broker), client)
 
@@ -259,7 +259,7 @@ def work(broker: str, client: str, workload: str) -> dict[str, Any]:
     return wanted(workload).work(
         stay=STAY if two else 0,
         patience=PATIENCE,
-        codecs=codecs(version_of(broker) or "2.0"),  # the embedded cluster has no zstd (KIP-110)
+        codecs=codecs(version_of(broker) or "2.0"),  # the mock has no zstd (KIP-110)
         **told(broker, client),
     )
 

@@ -21,8 +21,8 @@ from barnabas.peers.embedded import EmbeddedCluster
 from tests.compat.cells import Cell, Side, Verdict, judge
 from tests.compat.connections import ABLE
 from tests.compat.plan import (
-    EMBEDDED,
     FOUND,
+    LIBRDKAFKA,
     SLOW_REBALANCE,
     UNREADABLE,
     WORKLOADS,
@@ -54,7 +54,7 @@ AT_ONCE: Final = 3
 
 ATTEMPTS: Final = 3
 """At a workload: clients fail by chance, too, as kafka-python does, whose group of one may rebalance without
-end on the embedded cluster."""
+end on librdkafka's mock."""
 
 
 def _settings(broker: str) -> dict[str, str]:
@@ -66,7 +66,7 @@ def cluster(broker: str, nodes: int) -> Iterator[str]:
     """Brokers of a version; their addresses."""
     running: EmbeddedCluster | ApacheCluster = (
         EmbeddedCluster(nodes)
-        if broker == EMBEDDED
+        if broker == LIBRDKAFKA
         else ApacheCluster(broker, nodes, settings=_settings(broker), timeout=60)
     )
     with running:
@@ -147,7 +147,7 @@ def _of_client(
     for name, seen in (("proxy", running), ("wire", wired)):
         if complaints := _unknown(seen.complaints, UNREADABLE.get(broker, ())):
             yield Cell(broker, client, name, Verdict.UNREAD, complaints)
-        rightly = (*FOUND, SLOW_REBALANCE) if broker == EMBEDDED else FOUND
+        rightly = (*FOUND, SLOW_REBALANCE) if broker == LIBRDKAFKA else FOUND
         if findings := _unknown(seen.findings, rightly):
             yield Cell(broker, client, f"check, {name}", Verdict.WRONG, findings)
     if wired.trouble:

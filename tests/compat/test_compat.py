@@ -1,11 +1,11 @@
-"""The part of the table that continuous integration runs: the newest, two old ones, and the embedded one."""
+"""The part of the table that continuous integration runs: the newest, two old ones, and librdkafka's mock."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.compat.cells import Verdict
-from tests.compat.plan import CLIENTS, EMBEDDED, INSTALLED, WORKLOADS, gap
+from tests.compat.plan import CLIENTS, INSTALLED, LIBRDKAFKA, WORKLOADS, gap
 from tests.compat.rows import cells
 
 NODES = 3
@@ -28,11 +28,13 @@ LACKS = {
     ("broker", "clients"),
     [
         pytest.param(
-            EMBEDDED, tuple(INSTALLED), marks=pytest.mark.slow("clients in processes of their own")
+            LIBRDKAFKA,
+            tuple(INSTALLED),
+            marks=pytest.mark.slow("clients in processes of their own"),
         ),
-        pytest.param(EMBEDDED, JAVA, marks=pytest.mark.needs_apache("4.3.1")),
+        pytest.param(LIBRDKAFKA, JAVA, marks=pytest.mark.needs_apache("4.3.1")),
         pytest.param(
-            EMBEDDED,
+            LIBRDKAFKA,
             ("kafka-go", "kafkajs"),
             marks=(
                 pytest.mark.needs_go(f"kafka-go@{CLIENTS['kafka-go']}"),

@@ -126,6 +126,9 @@ def main() -> int:
     parser.add_argument("wheel", type=Path, help="the pure wheel")
     parser.add_argument("--here", action="store_true", help="for this machine only")
     given = parser.parse_args()
+    if not given.wheel.is_file():
+        print(f"{given.wheel}: no such wheel; `make wheel` builds it", file=sys.stderr)
+        return 2
     try:
         go()
     except UnavailableClientError:

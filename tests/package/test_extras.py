@@ -70,8 +70,8 @@ FUZZ: Final = "fuzz run brokers --cases 1 --db FOLDER/a.db --target"
 FOLLOW: Final = "analyze --follow FOLDER --out FOLDER/out"
 
 NEED: Final[dict[str, tuple[str, ...]]] = {
-    "peers": ("peers start librdkafka", f"{FUZZ} embedded"),
-    "states": ("fuzz states --target embedded",),
+    "peers": ("peers start librdkafka", f"{FUZZ} librdkafka"),
+    "states": ("fuzz states --target librdkafka",),
     "apache": (
         "peers start apache:3.9.1",
         f"{FUZZ} apache:3.9.1",

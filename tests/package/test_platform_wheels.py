@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import pytest
 from wheel.wheelfile import WheelFile
 
-from tests.package.platform_wheels import EXPRESSION, LICENSES, TAGS, add_to, replace
+from tests.package.platform_wheels import EXPRESSION, LICENSES, TAGS, add_to, main, replace
 
 INFO = "barnabas-0.1.0.dist-info"
 
@@ -47,6 +47,14 @@ def test_the_program_and_its_licences_are_added(tmp_path: Path) -> None:
     content = made.read_bytes()
     made.unlink()
     assert add_to(pure(tmp_path), tags, b"\x7fELF", "BSD").read_bytes() == content
+
+
+def test_a_wheel_that_is_not_there_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["platform_wheels", "--here", "dist/*.whl"])
+    assert main() == 2
+    assert capsys.readouterr().err == "dist/*.whl: no such wheel; `make wheel` builds it\n"
 
 
 def test_a_line_that_is_not_there_is_not_ignored(tmp_path: Path) -> None:

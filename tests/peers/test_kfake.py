@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.peers import kfake
+from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.kfake import FOLDER, FRANZ_GO, REVISION, WITH, KfakeCluster, at_hand
 from tests.peers.kfake_absent import with_go
 
@@ -28,4 +29,16 @@ def test_the_program_of_the_wheel_needs_no_go(
         monkeypatch.setenv(name, value)
     assert at_hand()
     with KfakeCluster(2) as cluster:
-        assert cluster.bootstrap == "127.0.0.1:1,-brokers 2 -port 0"
+        assert cluster.bootstrap == "127.0.0.1:1,-brokers 2 -port 0 -min-session-timeout 6000ms"
+
+
+def test_a_commit_that_go_does_not_find_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in with_go("go1.26", tmp_path).items():
+        monkeypatch.setenv(name, value)
+    text = f"go: {FRANZ_GO}/pkg/kfake@abcdef1: invalid version: unknown revision abcdef1"
+    (tmp_path / "go").write_text(f"#!/bin/sh\necho {text} >&2\nexit 1\n")
+    line = "^kfake abcdef1: Go finds no revision abcdef1 of franz-go; omit it to start kfake "
+    with pytest.raises(UnavailableClientError, match=line), KfakeCluster(1, "abcdef1"):
+        pass

@@ -50,17 +50,18 @@ def check(
     listed_findings: list[tuple[Check, Finding]] = []
     listed: Counter[str] = Counter()
     counts: Counter[Severity] = Counter()
-    outcomes: Counter[str] = Counter()
+    exchange_count = request_count = response_count = not_captured_count = 0
 
     def counted() -> Iterator[Exchange]:
+        nonlocal exchange_count, request_count, response_count, not_captured_count
         exchanges = capture.exchanges(
             bar(output, "checking"), inferred=True, strays=True, spoken=dialect
         )
         for exchange in read(capture, exchanges, output):
-            outcomes["exchanges"] += 1
-            outcomes["requests"] += not exchange.inferred
-            outcomes["responses"] += exchange.response_size is not None
-            outcomes["not_captured"] += NOT_CAPTURED in exchange.note
+            exchange_count += 1
+            request_count += not exchange.inferred
+            response_count += exchange.response_size is not None
+            not_captured_count += NOT_CAPTURED in exchange.note
             output.look(exchange)
             if not exchange.inferred:
                 yield exchange
@@ -78,13 +79,13 @@ def check(
     frames_unread = capture.undecoded + output.undecoded
     checked = Checked(
         capture.reader.given,
-        outcomes.pop("exchanges", 0),
+        exchange_count,
         checks,
         listed_findings,
         counts,
         left_out,
         frames_unread,
-        only_direction(**outcomes) if outcomes else None,
+        only_direction(request_count, response_count, not_captured_count),
     )
     _print(checked, form, output)
     for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):

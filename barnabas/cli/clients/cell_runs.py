@@ -9,13 +9,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from barnabas.broker_kinds import LIBRDKAFKA
 from barnabas.cli.clients.cell_output import print_differences, print_table
 from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads, with_release
 from barnabas.cli.clients.options import RunOptions
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import counting_bar
 from barnabas.cli.scenarios.scenario_files import read_scenario
-from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
+from barnabas.experiments.clients.brokers import APACHE, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.comparison import differences
 from barnabas.experiments.clients.cut_scenarios import CUT
@@ -253,13 +254,13 @@ def _check_broker(text: str) -> None:
     from barnabas.peers.apache.errors import UnknownVersionError
     from barnabas.peers.apache.versions import release
 
-    if text == EMBEDDED:
+    if text == LIBRDKAFKA:
         return
     if not text.startswith(APACHE):
         if ":" not in text or re.fullmatch(r"[^:,]+:\d+(\.\d+)+", text):  # a release is no port
-            hint = did_you_mean(text.partition(":")[0], ("apache", EMBEDDED))
+            hint = did_you_mean(text.partition(":")[0], ("apache", LIBRDKAFKA))
             raise Trouble(
-                f"--broker: {text!r} is not {EMBEDDED}, {APACHE}VERSION or HOST:PORT{hint}"
+                f"--broker: {text!r} is not {LIBRDKAFKA}, {APACHE}VERSION or HOST:PORT{hint}"
             )
         parse_servers(text)
         try:

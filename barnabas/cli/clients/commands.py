@@ -29,7 +29,7 @@ clients_app = typer.Typer(
     epilog=examples(
         "barnabas clients run --quick --out table",
         "barnabas clients run --client java@4.3.1 --against java@3.9.1 --scenario lossy-network",
-        "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker embedded",
+        "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker librdkafka",
         note="Exit code 1: a cell is unexpected. Repeat an interrupted run with the same --out to "
         "continue it.",
     ),

@@ -79,7 +79,7 @@ class RunOptions:
     broker: Annotated[
         str,
         typer.Option(
-            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of your cluster."
+            metavar="BROKER", help="librdkafka, apache:VERSION, or HOST:PORT of your cluster."
         ),
     ] = "apache:4.3.1"
     trials: Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from barnabas.broker_kinds import STARTABLE
 from barnabas.cli.proxy.tls_options import BrokerTls
 from barnabas.cli.replay.options import SaslOptions
 from barnabas.peers.ownership import OPTION
@@ -84,7 +85,7 @@ class ConformOptions:
         typer.Option(
             metavar="KIND|HOST:PORT",
             help="Run the checks on another broker, too, and show how the responses differ: "
-            "apache:VERSION, kfake, embedded, librdkafka, or an address.",
+            f"{STARTABLE}, or an address.",
         ),
     ] = None
     own: Annotated[

@@ -10,6 +10,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.trouble import Trouble
@@ -107,6 +108,13 @@ def parse_rotation(text: str) -> Rotation:
     if age is not None and age < TIMES["s"]:
         raise ValueError(f"{text} is too short for a segment; give at least 1s")
     return Rotation(size, age)
+
+
+def parse_folder(text: str) -> Path:
+    """Parse the path of a folder; an empty text would be the working directory."""
+    if not text:
+        raise ValueError("expected a folder, e.g. captures; . is this one")
+    return Path(text)
 
 
 def parse_size(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
@@ -26,6 +25,7 @@ from barnabas.cli.demo.clients import (
     consume_with_rebalance,
     produce,
 )
+from barnabas.cli.peers.built_in import running
 from barnabas.harness import Harness
 from barnabas.proxy.network.report import report
 from barnabas.proxy.scenario.file import load
@@ -57,8 +57,9 @@ def demo(capture: Path) -> int:
         printer.write()
 
     try:
-        with _cluster() as bootstrap:
-            printer.say(f"an embedded cluster of three brokers runs at {bootstrap}")
+        with running("embedded") as brokers:
+            bootstrap = brokers.bootstrap
+            printer.say(f"an embedded cluster of three brokers runs at {bootstrap}: {brokers.note}")
             proxy = Harness(
                 bootstrap, scenario=load(SCENARIO), capture=capture, done=done, say=printer.say
             )
@@ -93,18 +94,6 @@ def demo(capture: Path) -> int:
     output.note(f"next:    {here} decode {capture} --json | head -1")
     output.note(f"         tshark -r {capture} {ports} -Y kafka   (or open it in Wireshark)")
     return FINE if all(claim.held for claim in claims) else FINDINGS
-
-
-@contextlib.contextmanager
-def _cluster() -> Iterator[str]:
-    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
-
-    topics = dict.fromkeys(("orders", "payments", "clicks"), 4)
-    try:
-        with EmbeddedCluster(3, topics=topics) as cluster:
-            yield cluster.bootstrap
-    except UnavailableError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
 
 
 class Observed(NamedTuple):

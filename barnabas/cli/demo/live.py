@@ -34,7 +34,7 @@ def live_demo(page: Address, capture: Path | None) -> int:
             "the demo needs a Kafka client: install barnabas with the extra 'demo'", COULD_NOT_RUN
         )
     with contextlib.ExitStack() as at_end:
-        output_lines = at_end.enter_context(_process("barnabas", "peers", "start", "librdkafka"))
+        output_lines = at_end.enter_context(_process("barnabas", "peers", "start", "embedded"))
         ready = output_lines.readline()
         if not ready:
             raise Trouble("the embedded cluster did not start, see above", COULD_NOT_RUN)

@@ -30,16 +30,16 @@ fuzz_app = typer.Typer(
 @fuzz_app.command(
     "run",
     epilog=examples(
-        "barnabas fuzz run brokers --target embedded --cases 20000",
+        "barnabas fuzz run brokers --target librdkafka --cases 20000",
         "barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db",
         "barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000",
         "barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage",
         "barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m",
         "barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target",
-        "barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'",
+        "barnabas fuzz run brokers --target librdkafka --json | jq 'select(.event == \"finding\")'",
         "barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'",
         "barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b",
-        "barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'",
+        "barnabas fuzz run versions --target 'apache:4.3.1 vs librdkafka'",
         "barnabas fuzz run clients --target 'client:java@4.3.1 vs client:aiokafka@0.14.0'",
         "barnabas fuzz run mine.yaml --spark --master local[4]",
         "barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8",
@@ -162,7 +162,7 @@ def fuzz_bisect_command(
         "barnabas fuzz states --target apache:4.3.1",
         "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
         "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
-        "barnabas fuzz states classic-group --target embedded --json | jq .findings",
+        "barnabas fuzz states classic-group --target librdkafka --json | jq .findings",
         "barnabas fuzz states --target 'client:java@4.3.1 vs client:confluent-kafka@2.11.1'",
     ),
 )

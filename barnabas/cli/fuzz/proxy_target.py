@@ -1,6 +1,6 @@
 """The proxy of barnabas as a target, in front of the bench's broker; each runs in its own process.
 
-The embedded cluster can't be the broker: messages that a proxy forwards would crash it, and the proxy would
+librdkafka's mock can't be the broker: messages that a proxy forwards would crash it, and the proxy would
 be blamed.
 """
 
@@ -173,5 +173,5 @@ def _make(text: str, owned: bool) -> Target:
 
 
 PROXY: Final = TargetKind(
-    "proxy", "broker", "barnabas' own proxy, in front of an embedded broker", "proxy", _make
+    "proxy", "broker", "barnabas' own proxy, in front of the bench's broker", "proxy", _make
 )

@@ -9,9 +9,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Final, NamedTuple, Protocol
 
 from barnabas.broker_kinds import KINDS, LIBRDKAFKA
+from barnabas.captures.kafka.wording import shorten
 from barnabas.nearest import choices
 from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+EMBEDDED_MIN_SESSION_MS: Final = 1000
+"""The shortest session timeout of groups on `embedded`, for quick tests; Kafka's default is 6 s."""
+
+CHECK_INTERVAL: Final = 0.2
+"""Seconds between two checks whether the brokers have ended."""
 
 TOPICS: Final = "topics are created on first use, with 4 partitions"
 
@@ -23,13 +30,20 @@ class Cluster(Protocol):
     def bootstrap(self) -> str:
         """Return the bootstrap servers for clients."""
 
+    def ended(self) -> str | None:
+        """Return how the cluster ended by itself, in one line; None while it runs."""
+
 
 class Running(NamedTuple):
-    """Running brokers: their bootstrap servers, a note on them, and their kind, which is never `embedded`."""
+    """Running brokers: their bootstrap servers, a note on them, and their kind, which is never `embedded`.
+
+    `ended` returns how they ended by themselves, in one line; None while they run.
+    """
 
     bootstrap: str
     note: str
     kind: str
+    ended: Callable[[], str | None]
 
 
 class _NotStarted(NamedTuple):
@@ -54,7 +68,9 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[Ru
     Raises:
         Trouble: The kind is unknown or can't be started.
     """
-    name, _, version = kind.partition(":")
+    name, colon, version = kind.partition(":")
+    if colon and not version and name in _CLUSTERS:
+        raise Trouble(f"{kind} has no version after the colon: {_EXAMPLES[name]}")
     if name not in _CLUSTERS or (name in ("embedded", LIBRDKAFKA) and version):
         names = (*KINDS, *references("brokers"))
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
@@ -66,7 +82,7 @@ def running(kind: str, brokers: int | None = None, port: int = 0) -> Iterator[Ru
             started = stack.enter_context(cluster)
         except errors as problem:
             raise Trouble(str(problem), COULD_NOT_RUN) from None
-        yield Running(started.bootstrap, note, started_kind)
+        yield Running(started.bootstrap, note, started_kind, started.ended)
 
 
 def _check_free(port: int) -> None:
@@ -80,7 +96,10 @@ def _check_free(port: int) -> None:
 def _embedded(version: str, brokers: int | None, port: int) -> _NotStarted:
     from barnabas.peers.kfake import at_hand
 
-    return (_kfake if at_hand() else _librdkafka)("", 3 if brokers is None else brokers, port)
+    count = 3 if brokers is None else brokers
+    if not at_hand():
+        return _librdkafka("", count, port)
+    return _kfake("", count, port, min_session_ms=EMBEDDED_MIN_SESSION_MS)
 
 
 def _librdkafka(version: str, brokers: int | None, port: int) -> _NotStarted:
@@ -110,16 +129,31 @@ def _apache(version: str, brokers: int | None, port: int) -> _NotStarted:
     return _NotStarted(cluster, count, note, "apache", (UnavailableError, BootError))
 
 
-def _kfake(version: str, brokers: int | None, port: int) -> _NotStarted:
+def _kfake(
+    version: str, brokers: int | None, port: int, *, min_session_ms: int | None = None
+) -> _NotStarted:
     from barnabas.peers.clients.errors import UnavailableClientError
-    from barnabas.peers.kfake import REVISION, KfakeCluster, name_of
+    from barnabas.peers.kfake import MIN_SESSION_MS, REVISION, REVISIONS, KfakeCluster, name_of
 
     revision = version or REVISION
+    if not REVISIONS.fullmatch(revision):
+        raise Trouble(
+            f"kfake:{shorten(revision, 60)} is no revision: give a commit of franz-go, a version such as "
+            f"{REVISION}, or kfake alone"
+        )
     count = 1 if brokers is None else brokers
-    cluster = KfakeCluster(count, revision, port)
+    cluster = KfakeCluster(count, revision, port, min_session_ms or MIN_SESSION_MS)
     note = f"{name_of(revision)}, {TOPICS}"
     return _NotStarted(cluster, count, note, "kfake", (UnavailableClientError,))
 
+
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "apache": "e.g. apache:4.3.1",
+    "kfake": "give a commit of franz-go, or kfake alone",
+    "embedded": "write embedded",
+    LIBRDKAFKA: "write librdkafka",
+}
+"""Name of a built-in kind -> how to write it."""
 
 _CLUSTERS: Final[Mapping[str, Callable[[str, int | None, int], _NotStarted]]] = {
     "embedded": _embedded,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.models import CommandInfo
 
+from barnabas.broker_kinds import KINDS, STARTABLE
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.options import JsonLines
 from barnabas.plugins import load, references
@@ -94,7 +95,7 @@ def peers_start(
         str,
         typer.Argument(
             metavar="KIND",
-            help="embedded, apache:VERSION, kfake, librdkafka, or another of `peers list`.",
+            help=f"{STARTABLE}, or another of `peers list`.",
         ),
     ],
     nodes: Annotated[
@@ -130,7 +131,7 @@ def peers_start(
         typer.Option(
             metavar="DIR",
             help="The folder for logs; by default they are deleted with the brokers. "
-            "Not for embedded, apache, kfake, librdkafka.",
+            f"Not for {', '.join(KINDS)}.",
         ),
     ] = None,
     listen: Annotated[

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from barnabas.addresses import parse_address
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.peers.built_in import running
+from barnabas.cli.peers.built_in import CHECK_INTERVAL, running
 from barnabas.cli.peers.kinds import Options, added_kind
 from barnabas.peers import PEERS, Peer
 from barnabas.plugins import references, usable
 from barnabas.stop_signals import interruptible
-from barnabas.trouble import FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
 def kinds() -> Iterator[str]:
@@ -81,7 +82,7 @@ def start(
         options: Options of added kinds; `listen` is for kfake, embedded and apache, too.
 
     Raises:
-        Trouble: The kind is unknown or can't be started.
+        Trouble: The kind is unknown or can't be started, or the brokers ended by themselves.
     """
     name = kind.partition(":")[0]
     output, options = Output(), options or Options()
@@ -98,7 +99,7 @@ def start(
                     "pid": os.getpid(),
                 }
                 output.raw(json_text({"ready": ready}))
-                _until_signal()
+                _until_signal(brokers.ended)
                 return FINE
     except KeyboardInterrupt:
         return FINE
@@ -122,9 +123,14 @@ def _port(listen: str | None) -> int:
     return port
 
 
-def _until_signal() -> None:
-    """Wait for a signal by a pipe: a lock would miss a signal that arrives just before the wait."""
+def _until_signal(ended: Callable[[], str | None]) -> None:
+    """Wait for a signal by a pipe: a lock would miss a signal that arrives just before the wait.
+
+    Raises Trouble if the brokers end before.
+    """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing)
-    os.read(reading, 1)
+    while not select.select((reading,), (), (), CHECK_INTERVAL)[0]:
+        if reason := ended():
+            raise Trouble(reason, COULD_NOT_RUN)

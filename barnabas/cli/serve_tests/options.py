@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from barnabas.addresses import parse_servers
-from barnabas.broker_kinds import is_kind
+from barnabas.broker_kinds import STARTABLE, is_kind
 from barnabas.cli.console.parameters import given, written
-from barnabas.cli.console.parsing import parse_listen, parse_seconds
+from barnabas.cli.console.parsing import parse_folder, parse_listen, parse_seconds
 from barnabas.cli.proxy.tls_options import TlsOptions
 from barnabas.trouble import Trouble
 
@@ -24,7 +24,7 @@ def parse_cluster(text: str) -> Sequence[tuple[str, int]] | str:
     try:
         return parse_servers(text)
     except Trouble as problem:
-        raise Trouble(f"{problem}; or kfake, apache:VERSION, embedded, librdkafka") from None
+        raise Trouble(f"{problem}; or {STARTABLE}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +37,7 @@ class ServeTestsOptions:
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT[,...]|KIND",
-            help="The cluster behind the proxies, or what to start: embedded, kfake, librdkafka or "
-            "apache:VERSION.",
+            help=f"The cluster behind the proxies, or what to start: {STARTABLE}.",
             parser=parse_cluster,
         ),
     ] = written(parse_cluster, "embedded")
@@ -67,6 +66,7 @@ class ServeTestsOptions:
             help="Keep the tests' captures in this folder; otherwise they are removed some time "
             "after the test.",
             show_default=False,
+            parser=parse_folder,
         ),
     ] = None
     token_file: Annotated[

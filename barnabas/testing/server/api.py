@@ -30,7 +30,7 @@ from barnabas.proxy.scenario.file import Scenario, ScenarioError, load, loads
 from barnabas.testing.scenario import is_yaml
 from barnabas.testing.server.proxied_test import ProxiedTest
 from barnabas.testing.server.requests import Requests
-from barnabas.testing.server.roster import Full, Roster
+from barnabas.testing.server.roster import Refused, Roster
 
 BUSY: Final = 503
 
@@ -70,7 +70,7 @@ class Tests:
             raise HTTPException(422, "; ".join(problem.problems)) from None
         try:
             test = await self.roster.begin(body.name, scenario, body.capture)
-        except Full as problem:
+        except Refused as problem:
             raise HTTPException(BUSY, str(problem)) from None
         except OSError as problem:
             raise HTTPException(BUSY, f"no proxy can be started: {problem.strerror}") from None

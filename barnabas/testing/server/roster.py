@@ -22,7 +22,7 @@ LOOK: Final = 1.0
 """The most seconds between two checks for unused tests."""
 
 
-class Full(Exception):
+class Refused(Exception):
     """No more tests can begin."""
 
 
@@ -36,6 +36,7 @@ class Roster:
         keep: Whether captures stay there.
         timeout: Seconds without requests after which a test ends, and after which an ended test is removed.
         new_id: Makes an id.
+        cluster_ended: Returns how the cluster behind the proxies ended; None while it runs.
     """
 
     options: Options
@@ -43,18 +44,21 @@ class Roster:
     keep: bool
     timeout: float
     new_id: Callable[[], str]
+    cluster_ended: Callable[[], str | None] = lambda: None
     tests: dict[str, ProxiedTest] = field(default_factory=dict, init=False)
     assertion_lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _closing: bool = field(default=False, init=False)
 
     async def begin(self, name: str, scenario: Scenario | None, capture: bool) -> ProxiedTest:
-        """Start a test with its own proxy, and return it when the proxy listens. Raises Full, OSError."""
+        """Start a test with its own proxy, and return it when the proxy listens. Raises Refused, OSError."""
         if self._closing:
-            raise Full("the server stops")
+            raise Refused("the server stops")
+        if reason := self.cluster_ended():
+            raise Refused(f"no proxy can be started: {reason}; restart barnabas serve-tests")
         if len(self.tests) >= MOST:
             over = next((each for each in self.tests.values() if each.ended is not None), None)
             if over is None:
-                raise Full(f"{plural(MOST, 'test')} run already: end one (DELETE)")
+                raise Refused(f"{plural(MOST, 'test')} run already: end one (DELETE)")
             self._forget(over)
         test_id = self.new_id()
         path = self.folder / f"{_file_name(name)}{test_id}.pcapng" if capture else None

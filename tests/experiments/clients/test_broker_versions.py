@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.broker_kinds import LIBRDKAFKA
 from barnabas.experiments.clients import cell_run
 from barnabas.experiments.clients.broker_versions import broker_settings, creates_topics
-from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
+from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import Matrix, TableRequest
 from barnabas.experiments.clients.trial import Trial
@@ -58,7 +59,7 @@ def setup_of(
         ("apache:4.3.1", "sarama@1.61.1", "", None),
         ("localhost:9092", "sarama@1.61.1", "", None),
         ("localhost:9092", "mine", "python mine.py", None),
-        (EMBEDDED, "sarama@1.61.1", "", None),
+        (LIBRDKAFKA, "sarama@1.61.1", "", None),
     ],
 )
 def test_clients_that_must_be_told_the_version_are_told(

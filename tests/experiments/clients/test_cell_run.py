@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
+from barnabas.broker_kinds import LIBRDKAFKA
+from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.cell_run import SMALLEST
 from barnabas.experiments.clients.draws import draw, features
@@ -45,7 +46,7 @@ def control(tmp_path: Path, *, drawn: bool = True) -> Cell:
     code = FAILS_WITH.format(feature="headers")
     program = Program([sys.executable, "-c", code])
     asked = TableRequest([("picky@1", lambda: program)], [PRODUCE], [], SEED + 1, drawn=drawn)
-    with closing(Folder(tmp_path)) as folder, Brokers(EMBEDDED) as brokers:
+    with closing(Folder(tmp_path)) as folder, Brokers(LIBRDKAFKA) as brokers:
         (cell,) = Matrix(asked, brokers, folder).run()
     return cell
 

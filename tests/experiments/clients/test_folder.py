@@ -41,7 +41,7 @@ def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_pat
         folder.add(each)
     assert folder.known(one.name, one.broker, "version: 1\n") == folder.cells[one.name]
     assert folder.known(one.name, one.broker, "version: 1\nrules: []\n") is None
-    assert folder.known(one.name, "embedded", "version: 1\n") is None
+    assert folder.known(one.name, "librdkafka", "version: 1\n") is None
     assert folder.known(unrun.name, unrun.broker, "version: 1\n") is None
     assert folder.known(one.name, one.broker, "version: 1\n", "python mine.py") is None
     assert folder.known("another", one.broker, "") is None

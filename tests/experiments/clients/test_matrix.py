@@ -1,4 +1,4 @@
-"""Cells of a real client before the embedded cluster."""
+"""Cells of a real client before librdkafka's mock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
+from barnabas.broker_kinds import LIBRDKAFKA
+from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import Folder
 from barnabas.experiments.clients.matrix import GONE, TROUBLE, Matrix, TableRequest
@@ -49,7 +50,7 @@ ASKED = TableRequest(
 
 def cells(out: Path, asked: TableRequest = ASKED) -> dict[str, Cell]:
     folder = Folder(out)
-    with Brokers(EMBEDDED) as brokers:
+    with Brokers(LIBRDKAFKA) as brokers:
         ran = [*Matrix(asked, brokers, folder).run()]
     folder.close()
     # cells of an earlier run have the time at which the folder got them
@@ -159,7 +160,7 @@ class _Away(Brokers):
 def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> None:
     clients = [(f"{number}@here", lambda: Program(["none"])) for number in range(5)]
     requested = TableRequest(clients, [find("produce")], [])
-    with closing(Folder(tmp_path)) as folder, _Away(EMBEDDED) as brokers:
+    with closing(Folder(tmp_path)) as folder, _Away(LIBRDKAFKA) as brokers:
         results = list(Matrix(requested, brokers, folder, side_by_side=1).run())
     whys = [cell.verdict.why for cell in results]
     assert (whys.count(f"{TROUBLE}nobody is there"), whys.count(GONE)) == (3, 2)

@@ -83,7 +83,7 @@ def test_brokers_that_make_no_topics_are_told_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(preparation, "SOON", 1.0)
-    with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker embedded$"):
+    with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker librdkafka$"):
         prepare(TrialSetup(cluster.bootstrap, tmp_path), "t", find("produce"))
 
 

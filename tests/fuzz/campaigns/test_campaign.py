@@ -7,11 +7,11 @@ from pydantic import ValidationError
 
 from barnabas.fuzz.campaigns.campaign import Campaign, KnownNames
 
-KNOWN = KnownNames(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
+KNOWN = KnownNames(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "librdkafka"))
 
 
 def campaign(**more: Any) -> Campaign:
-    value = {"version": 1, "target": "embedded", "budget": {"cases": 10}, **more}
+    value = {"version": 1, "target": "librdkafka", "budget": {"cases": 10}, **more}
     return Campaign.model_validate(value, context=KNOWN)
 
 

@@ -60,7 +60,7 @@ CLASSIC = (
     "unjoined",
     "left",
 )
-"""Sessions that the embedded cluster ends: it closes connections at valid requests of classic groups."""
+"""Sessions that librdkafka's mock ends: it closes connections at valid requests of classic groups."""
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from barnabas.fuzz.states.deviations import deviations_of
 from barnabas.fuzz.states.machine import Machine, Step
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.address import Address, address
-from barnabas.fuzz.targets.embedded import embedded
+from barnabas.fuzz.targets.embedded import librdkafka
 from barnabas.fuzz.targets.prober import Prober
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
@@ -97,9 +97,9 @@ def test_what_a_response_left_out_can_not_be_sent() -> None:
     assert said.say("Heartbeat") == UNSENT
 
 
-@pytest.mark.slow("an embedded cluster, and a dozen answers that do not come")
+@pytest.mark.slow("librdkafka's mock, and a dozen answers that do not come")
 def test_who_does_not_answer_is_not_waited_for_thousands_of_times() -> None:
-    with embedded() as cluster:
+    with librdkafka() as cluster:
         host, port = cluster.service.address
         with Harness(f"{host}:{port}", scenario=MUTE) as proxy:
             where, _, through = proxy.bootstrap.rpartition(":")

@@ -1,4 +1,4 @@
-"""The embedded cluster as a target, and requests to it."""
+"""librdkafka's mock as a target, and requests to it."""
 
 from __future__ import annotations
 

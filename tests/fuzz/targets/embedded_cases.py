@@ -1,4 +1,4 @@
-"""Requests to the embedded cluster, and what comes of them."""
+"""Requests to librdkafka's mock, and what comes of them."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_a_mapping_is_kept_as_text_and_read_from_it_again() -> None:
     ("value", "says"),
     [
         ({"kind": "apache"}, "version: Field required"),
-        ({"kind": "embedded", "version": "1"}, "kind: Input should be 'apache'"),
+        ({"kind": "librdkafka", "version": "1"}, "kind: Input should be 'apache'"),
         ({"version": "4.3.1", "listeners": "plaintext"}, "did you mean 'listener'"),
         ({"version": "4.3.1", "settings": ["a"]}, "settings: "),
         ({"version": 4}, "version: "),

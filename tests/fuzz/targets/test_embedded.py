@@ -1,4 +1,4 @@
-"""Cases against the embedded cluster in a process of its own."""
+"""Cases against librdkafka's mock in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded cluster dies, hangs, computes on or logs errors: who is blamed, and what is started anew."""
+"""librdkafka's mock dies, hangs, computes on or logs errors: who is blamed, and what is started anew."""
 
 from __future__ import annotations
 

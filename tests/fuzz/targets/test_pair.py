@@ -90,10 +90,10 @@ def test_it_takes_what_both_take() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("embedded vs decoder:specs", "can't be compared"),
-        ("embedded vs client:kafka-python@2.3.1", "two brokers, two decoders or two clients"),
-        ("embedded vs embedded vs embedded", "at most two targets can be compared"),
-        ("embedded vs nothing:1", "unknown kind of target 'nothing'"),
+        ("librdkafka vs decoder:specs", "can't be compared"),
+        ("librdkafka vs client:kafka-python@2.3.1", "two brokers, two decoders or two clients"),
+        ("librdkafka vs librdkafka vs librdkafka", "at most two targets can be compared"),
+        ("librdkafka vs nothing:1", "unknown kind of target 'nothing'"),
         ("decoder:specs vs decoder:kafka-clients@x", "not a version of Kafka"),
     ],
 )
@@ -113,7 +113,7 @@ def test_apache_and_the_embedded_cluster_are_compared_by_their_names() -> None:
     """librdkafka's mock brokers take any timeout of a transaction; Kafka has a limit."""
     body = {"transactional_id": "t", "transaction_timeout_ms": 1 << 30}
     same = request(FIND_COORDINATOR, 0, {"key": "g"})
-    with target_of("apache:4.3.1 vs embedded", False) as target:
+    with target_of("apache:4.3.1 vs librdkafka", False) as target:
         assert target.role == "broker"
         found = list(
             target.run([case_of(request(INIT_PRODUCER_ID, 0, body)), case_of(same, number=1)])

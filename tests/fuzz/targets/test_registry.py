@@ -42,7 +42,7 @@ def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: TargetKind) 
         ("apache:4.3.1?listener=sasl", "listener: .*'sasl_plaintext'"),
         ("apache:4.3.1?listener=sasl_plaintext&mechanism=PLAN", "did you mean 'PLAIN'"),
         ("apache:4.3.1?mechanism=SCRAM-SHA-256", "mechanism is for listener sasl_plaintext"),
-        ("embedded:2", "the target takes no name"),
+        ("librdkafka:2", "the target takes no name"),
         ("kfake:1.0", "write kfake"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
@@ -55,7 +55,7 @@ def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: TargetKind) 
         ("decoder:mine", "choose one of: specs, captures, frames, kafka-clients@"),
         ("decoder:kafka-clients", "choose one of: specs"),
         ("client:nobody@1", "nobody"),
-        ("embedded vs ", "unknown kind of target ''"),
+        ("librdkafka vs ", "unknown kind of target ''"),
     ],
 )
 def test_what_is_none_is_told_in_a_line(text: str, says: str) -> None:
@@ -79,21 +79,21 @@ def test_a_target_that_logs_in_has_the_password_of_the_file_and_does_not_show_it
     assert isinstance(target, BrokerTarget)
     assert target.credentials == Credentials("PLAIN", "alice", "hunter2")
     assert "hunter2" not in target.name + repr(target.credentials)
-    assert login_of(f"embedded vs {text}") == ("PLAIN", "alice")
+    assert login_of(f"librdkafka vs {text}") == ("PLAIN", "alice")
     assert login_of("address:127.0.0.1:9092") is None
 
 
 def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:
     changes = {"listener": "sasl_plaintext", "settings": {"a.b": "c vs d&e"}}
-    found = with_settings("apache:3.9.1?a.b=1&x.y= vs embedded", changes)
+    found = with_settings("apache:3.9.1?a.b=1&x.y= vs librdkafka", changes)
     first, second = sides(found)
     assert ApacheSettings.of(first.partition(":")[2]).settings == {"a.b": "c vs d&e", "x.y": ""}
-    assert second == "embedded"
+    assert second == "librdkafka"
     assert login_of(found) == ("PLAIN", "barnabas")
     with pytest.raises(Misuse, match=r"address:HOST:PORT\?mechanism="):
         with_settings("address:127.0.0.1:9092", {"mechanism": "PLAIN"})
     with pytest.raises(Misuse, match="only a target of the kind apache takes settings"):
-        with_settings("embedded", changes)
+        with_settings("librdkafka", changes)
 
 
 @pytest.mark.needs_go("franz-go@1.21.4")

@@ -102,6 +102,7 @@ def test_three_brokers_that_are_stopped_killed_paused_and_started() -> None:
         running.kill(3)
         assert running.nodes[3].pid is None
         assert left(pids) == pids[:2]
+        assert running.ended() is None
         with pytest.raises(OSError, match="refused"):
             metadata(running, 3, 12)
         running.start(3)
@@ -133,6 +134,7 @@ def test_a_broker_that_was_killed_comes_back_although_zookeeper_still_counts_on_
     with ApacheCluster("0.8.2.2") as running:
         first = running.nodes[1].pid
         running.kill(1)
+        assert running.ended() == "broker 1 of Kafka 0.8.2.2 ended with exit code -9"
         # from a thread that is over when the broker is up: it must live on
         thread = threading.Thread(target=running.start, args=(1,))
         thread.start()

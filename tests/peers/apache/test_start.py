@@ -51,7 +51,7 @@ def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> 
 
 
 @pytest.mark.parametrize(("kind", "said"), [
-    ("apache:", "'' is not a version of Kafka"),
+    ("apache:", "apache: has no version after the colon: e.g. apache:4.3.1"),
     ("apache:0.7.2", "0.7.2 can't be downloaded"),
     ("embeded", "unknown kind of brokers 'embeded'; did you mean 'embedded'?"),
     ("embedded:3", "unknown kind of brokers 'embedded:3'"),

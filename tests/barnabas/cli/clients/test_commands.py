@@ -1,4 +1,4 @@
-"""`barnabas clients` as a person uses it: the client of the documents, before the embedded cluster."""
+"""`barnabas clients` as a person uses it: the client of the documents, before librdkafka's mock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFUSED = """
 version: 1
 rules: [{name: refused, match: {api: Produce, direction: request}, do: {respond: {error: MESSAGE_TOO_LARGE}}}]
 """
-SCENARIO = ("--scenario", "refused.yaml", "--broker", "embedded", "--trials", 1)
+SCENARIO = ("--scenario", "refused.yaml", "--broker", "librdkafka", "--trials", 1)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Rows of the table on Spark, before the embedded cluster: the same cells, with their evidence."""
+"""Rows of the table on Spark, before librdkafka's mock: the same cells, with their evidence."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from barnabas.broker_kinds import LIBRDKAFKA
 from barnabas.cli.clients.spark import Shard, cells, run_on_spark
 from barnabas.cli.console.options import SparkOptions
-from barnabas.experiments.clients.brokers import EMBEDDED
 from barnabas.experiments.clients.folder import Folder
 from barnabas.peers.clients.python import program
 
@@ -26,7 +26,7 @@ HERE = f"here={shlex.join(program(Path(sys.executable), 'confluent').line)}"
 
 
 def shard(client: str, workload: str, *, own: bool) -> Shard:
-    return Shard(client, own, workload, (("refused", REFUSED),), EMBEDDED, 1, 0, 2, plain=True)
+    return Shard(client, own, workload, (("refused", REFUSED),), LIBRDKAFKA, 1, 0, 2, plain=True)
 
 
 @pytest.mark.timeout(180)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,17 +14,32 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.cli import demo as demo_command
 from barnabas.cli.demo.claims import all_arrived, in_order
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
-    capture = tmp_path_factory.mktemp("demo") / "demo.pcapng"
-    command = [sys.executable, "-m", "barnabas", "demo", "--capture", str(capture)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    return result, capture
-
+from tests.peers.kfake_absent import with_go
 
 Demo = tuple[subprocess.CompletedProcess[str], Path]
+
+
+MOCK = "librdkafka's mock"
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param("kfake", marks=pytest.mark.needs_go("kfake")), MOCK]
+)
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Run the demo on one of the clusters that `embedded` may be."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "barnabas", "demo", "--capture", str(folder / "demo.pcapng")]
+    changes = with_go("go1.25", folder) if request.param == MOCK else {}
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **changes},
+    )
+    assert f": {request.param}" in result.stderr.splitlines()[0]
+    return result, folder / "demo.pcapng"
 
 
 def test_every_claim_held(demo: Demo) -> None:

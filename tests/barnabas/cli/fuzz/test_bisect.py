@@ -41,10 +41,10 @@ def test_the_release_that_mended_a_bug_is_found(tmp_path: Path) -> None:
 
 
 def test_what_has_no_release_is_misuse(tmp_path: Path) -> None:
-    database = kept(tmp_path, answered(b"fine"), {}, target="embedded")
+    database = kept(tmp_path, answered(b"fine"), {}, target="librdkafka")
     done = run("fuzz", "bisect", NAME, "--db", database)
     assert done == (
         2,
         "",
-        "barnabas: embedded has no release to start from, unlike e.g. apache:3.9.1\n",
+        "barnabas: librdkafka has no release to start from, unlike e.g. apache:3.9.1\n",
     )

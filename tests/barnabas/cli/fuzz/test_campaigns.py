@@ -13,7 +13,7 @@ from barnabas.cli.fuzz.campaigns import (
 from barnabas.cli.fuzz.run_options import ApacheOptions
 from barnabas.trouble import Trouble
 
-PLAIN = "version: 1\ntarget: embedded\nbudget: {cases: 10}\n"
+PLAIN = "version: 1\ntarget: librdkafka\nbudget: {cases: 10}\n"
 
 
 @pytest.mark.parametrize("name", ready())
@@ -26,16 +26,16 @@ def test_ready_campaigns_are_right_and_say_what_they_are_for(name: str) -> None:
     ("text", "says"),
     [
         (
-            "version: 1\ntarget: embedded\nbudget: {cases: 10}\nmutator: [nulls]\n",
+            "version: 1\ntarget: librdkafka\nbudget: {cases: 10}\nmutator: [nulls]\n",
             "c.yaml:4: unknown key",
         ),
-        ("version: 2\ntarget: embedded\nbudget: {cases: 10}\n", "c.yaml:1: version"),
+        ("version: 2\ntarget: librdkafka\nbudget: {cases: 10}\n", "c.yaml:1: version"),
         (
             "version: 1\ntarget: embeded\nbudget: {cases: 10}\n",
             "c.yaml:2: target: unknown kind 'embeded'",
         ),
-        ("version: 1\ntarget: embedded\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
-        ("version: 1\ntarget: embedded\n", "c.yaml:1: 'budget' is missing in the campaign"),
+        ("version: 1\ntarget: librdkafka\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
+        ("version: 1\ntarget: librdkafka\n", "c.yaml:1: 'budget' is missing in the campaign"),
         ("version: 1\ntarget: [\n", "c.yaml:3: invalid YAML"),
         (
             "version: 1\ntarget: {version: 4.3.1, jvms: []}\nbudget: {cases: 10}\n",

@@ -55,8 +55,8 @@ def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: 
 
 def test_a_broker_does_not_get_a_client_s_finding(tmp_path: Path) -> None:
     database = kept(tmp_path, HALF, {})
-    with pytest.raises(Trouble, match="is about a response: embedded takes requests only"):
-        fuzz_replay(ReplayOptions(names=[NAME], db=database, target="embedded"))
+    with pytest.raises(Trouble, match="is about a response: librdkafka takes requests only"):
+        fuzz_replay(ReplayOptions(names=[NAME], db=database, target="librdkafka"))
 
 
 def test_all_findings_of_the_latest_campaign_are_replayed_without_a_name(

@@ -40,7 +40,7 @@ def test_a_finding_before_a_login_is_run_again_on_the_same_listener(tmp_path: Pa
 @pytest.mark.slow("a broker and a script, each a process that waits")
 def test_a_script_logs_in_where_its_target_does(tmp_path: Path) -> None:
     apis = {"apis": ["Metadata"], "sessions": ["none"]}
-    path = campaign(tmp_path, target="embedded", oracles=["responses"], **apis)
+    path = campaign(tmp_path, target="librdkafka", oracles=["responses"], **apis)
     database = ("--db", str(tmp_path / "it.fuzz.db"))
     ran = run("fuzz", "run", str(path), *database, "--json", "--shrink", "0")
     name = next(one["name"] for one in ran.rows if one["event"] == "finding")

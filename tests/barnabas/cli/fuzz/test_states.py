@@ -24,7 +24,7 @@ def states(target: str, alphabets: list[str], **options: Any) -> int:
 def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert states("embedded", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
+    assert states("librdkafka", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
     (line,) = capsys.readouterr().out.splitlines()
     result = json.loads(line)
     (machine,) = result["machines"]
@@ -32,8 +32,8 @@ def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
     assert (result["alphabet"], machine["whole"], state["access"]) == ("fetch-session", True, [])
     assert state["steps"]["Fetch of a later epoch"] == {"output": "NONE", "next": 0}
     assert {
-        "about": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
-        "cause": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
+        "about": "librdkafka's mock: Fetch of a later epoch in state IN_SESSION is accepted",
+        "cause": "librdkafka's mock: Fetch of a later epoch in state IN_SESSION is accepted",
         "inputs": ["Fetch that opens", "Fetch of a later epoch"],
     } in result["findings"]
 
@@ -58,7 +58,7 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
 
     monkeypatch.setattr(learning, "learn", learn)
     names = ["classic-group", other]
-    assert states("embedded", names, walks=1, as_json=as_json) == code
+    assert states("librdkafka", names, walks=1, as_json=as_json) == code
     output = capsys.readouterr()
     assert "classic-group was not learned: the broker answered in two ways" in output.err
     if as_json:
@@ -67,14 +67,14 @@ def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
         assert failed["problem"] == "the broker answered in two ways"
         assert (learned["alphabet"], learned["problem"]) == (other, None)
     else:
-        assert output.out.startswith(f"{other}  embedded cluster: 1 state")
+        assert output.out.startswith(f"{other}  librdkafka's mock: 1 state")
 
 
 def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    states("embedded vs embedded", ["fetch-session"])
+    states("librdkafka vs librdkafka", ["fetch-session"])
     output = capsys.readouterr().out
-    assert output.count("embedded cluster: 1 state (") == 2
-    assert " from embedded cluster" not in output
+    assert output.count("librdkafka's mock: 1 state (") == 2
+    assert " from librdkafka's mock" not in output
 
 
 @pytest.mark.needs_apache("4.3.1")
@@ -95,5 +95,5 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
 
 def test_an_alphabet_that_there_is_not() -> None:
     with pytest.raises(Trouble, match=r"did you mean 'fetch-session'\?") as problem:
-        states("embedded", ["fetch-sesion"])
+        states("librdkafka", ["fetch-sesion"])
     assert problem.value.code == MISUSE

@@ -21,6 +21,7 @@ from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.compat.connections import family
 from tests.peers.kfake_absent import with_go
+from tests.peers.kfake_ends import end_kfake
 from tests.remaining import remaining
 
 NEEDS_APACHE = pytest.mark.needs_apache("3.9.1")
@@ -124,6 +125,15 @@ def test_the_embedded_cluster_is_kfake_with_go() -> None:
     assert errors.startswith("kfake 01f206a7e32c, topics are created on first use, with 4 part")
 
 
+@pytest.mark.needs_go("kfake")
+def test_brokers_that_end_by_themselves_end_the_command() -> None:
+    with started("peers", "start", "kfake") as (process, ready):
+        end_kfake(ready["bootstrap"])
+        last_line = remaining(process, 20)[1].splitlines()[-1]
+    assert process.returncode == 3
+    assert last_line.startswith("barnabas: kfake ended with exit code 2: panic: runtime error: ")
+
+
 @pytest.mark.parametrize(
     ("version", "problems"),
     [
@@ -196,8 +206,8 @@ def kept():
 
 def signal_elsewhere():
     # a signal in another thread interrupts no wait of the main one: as if it had come just before it
-    reads = lambda: open(f"/proc/self/task/{main}/syscall").read().split()[1:2]
-    while not pipes or reads() != [hex(pipes[0][0])]:
+    argument = lambda: open(f"/proc/self/task/{main}/syscall").read().split()[1:2]
+    while not pipes or argument() != [hex(pipes[0][0] + 1)]:  # of select(2)
         time.sleep(0.001)
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
 
@@ -205,7 +215,7 @@ os.pipe = kept
 threading.Thread(target=signal_elsewhere, daemon=True).start()
 try:
     with interruptible():
-        run._until_signal()
+        run._until_signal(lambda: None)
 except KeyboardInterrupt:
     print("not lost")
 """

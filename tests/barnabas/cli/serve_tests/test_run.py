@@ -14,7 +14,9 @@ from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
 from tests.barnabas.testing.server.served import Server, producer, send
 from tests.compat.connections import family
+from tests.peers.kfake_ends import end_kfake
 from tests.remaining import remaining
+from tests.waiting import until
 
 
 @pytest.mark.needs_go("franz-go@1.21.4")
@@ -47,10 +49,37 @@ def test_java_can_use_both_embedded_clusters(kind: tuple[str, ...]) -> None:
         remaining(process, 60)
 
 
+def test_a_killed_server_leaves_no_captures_in_the_temporary_folder(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with started("serve-tests", "-b", "127.0.0.1:9", env=environment) as (process, ready):
+        capture = Path(Server(ready["control"], ready["token"]).begin(name="cut")["capture"])
+        assert capture.is_relative_to(tmp_path)
+        assert capture.exists()
+        process.kill()
+    until(lambda: not any(tmp_path.iterdir()))
+
+
+@pytest.mark.needs_go("kfake")
+def test_a_cluster_that_dies_is_reported_and_gets_no_proxies() -> None:
+    reason = "kfake ended with exit code 2: panic: runtime error: "
+    with started("serve-tests", "-b", "kfake") as (process, ready):
+        end_kfake(ready["bootstrap"])
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("kfake ")
+        line = process.stderr.readline()
+        answer = Server(ready["control"], ready["token"]).ask("POST", "/tests", {"name": "late"})
+        process.send_signal(signal.SIGTERM)
+        assert remaining(process, 60)[1] == ""
+    assert line.startswith(f"barnabas: {reason}")
+    assert line.endswith("; restart serve-tests\n")
+    assert answer.status == 503
+    assert f"no proxy can be started: {reason}" in answer.body.decode()
+
+
 @pytest.mark.parametrize(
     ("cluster", "code", "line"),
     [
-        ("apach:4.3.1", 2, "; or kfake, apache:VERSION, embedded, librdkafka"),
+        ("apach:4.3.1", 2, "; or embedded, apache:VERSION, kfake, librdkafka"),
         ("kfak", 3, "kfak: no such host, and no kind of brokers (embedded, apache, kfake, "),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.sockets import listen
 from barnabas.testing.server import roster as limits
-from barnabas.testing.server.roster import Full, Roster
+from barnabas.testing.server.roster import Refused, Roster
 
 TIMEOUT = 60.0
 
@@ -85,7 +85,7 @@ async def test_in_the_end_all_end_and_captures_stay_in_a_folder_of_the_users(
     assert [test.ended and test.ended["why"] for test in tests] == ["the server stops"] * 3
     assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], Exception)
     assert names_in(tmp_path) == (["1.pcapng", "2.pcapng", "3.pcapng"] if keep else [])
-    with pytest.raises(Full, match="the server stops"):
+    with pytest.raises(Refused, match="the server stops"):
         await roster.begin("", None, True)
 
 
@@ -96,7 +96,7 @@ async def test_when_there_are_too_many_the_first_that_is_over_makes_room(
 
     roster = a_roster(tmp_path)
     first, second = [await roster.begin("", None, True) for _ in range(2)]
-    with pytest.raises(Full, match=r"2 tests run already: end one \(DELETE\)"):
+    with pytest.raises(Refused, match=r"2 tests run already: end one \(DELETE\)"):
         await roster.begin("", None, True)
     await second.end("asked to")
     third = await roster.begin("", None, False)
