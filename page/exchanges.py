@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -32,6 +33,9 @@ from barnabas.specs.json_text import compact
 
 ROWS: Final = 500
 """The most rows in a response."""
+
+VALUES: Final = 50
+"""The most values of a column in a response."""
 
 DIGITS: Final = 18
 """The most digits of a number in a query."""
@@ -73,6 +77,7 @@ class Exchanges:
         return [
             Route("/source", self.about),
             Route("/columns", self.columns),
+            Route("/values", self.values),
             Route("/exchanges/follow", self.follow),
             Route("/exchanges/rows", self.rows),
             Route("/exchanges/order", self.order),
@@ -91,6 +96,24 @@ class Exchanges:
                 *({"name": name, "about": api_names} for name, api_names in body_fields().items()),
             ]
         )
+
+    async def values(self, request: Request) -> Response:
+        """Return the most frequent values of a `column` of the exchanges that are held."""
+        name = request.query_params.get("column", "")
+        if name not in SUMMARY:
+            raise HTTPException(
+                400, f"column: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
+            )
+        held = self.history.kept()
+
+        def count() -> list[Any]:
+            values: Counter[Any] = Counter()
+            for _, exchange in held:
+                value = exchange.row((name,))[name]
+                values.update(value if isinstance(value, list) else [value])
+            return [value for value, _ in values.most_common(VALUES) if value not in (None, "")]
+
+        return await self._made(count)
 
     async def follow(self, request: Request) -> Response:
         """Stream lines of JSON with the numbers of exchanges after `after` that `filter` finds, see `query`.

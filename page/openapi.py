@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from barnabas.api_version import PREFIX
-from barnabas.page.answers import breakpoints, exchanges, rules, tests, views
+from barnabas.page.answers import breakpoints, common, exchanges, rules, tests, views
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.request_models import Assertions, DraftRequest, NewTest, WaitFor
 
@@ -23,6 +23,7 @@ ANSWERS: Final[dict[str, Any]] = {
     "GET /exchanges/follow": exchanges.StreamLine,
     "GET /exchanges/rows": list[exchanges.Row],
     "GET /exchanges/order": list[int],
+    "GET /values": list[common.Json],
     "GET /exchanges/{number}": exchanges.Detail,
     "GET /overview": views.Overview,
     "GET /groups": views.Groups,
@@ -66,6 +67,7 @@ QUERY_PARAMETERS: Final = {
     "GET /exchanges/follow": ("after", "filter"),
     "GET /exchanges/rows": ("numbers",),
     "GET /exchanges/order": ("order", "filter"),
+    "GET /values": ("column",),
     "GET /exchanges": ("last", "filter", "since"),
     "GET /report": ("since",),
     "GET /exchanges/stream": ("filter",),

@@ -28,6 +28,7 @@ export const call = (method, path, body) => ask(path, {method, body}).then(answe
 export const get = path => call("GET", path);
 export const source = () => get("/source");
 export const columns = () => get("/columns");
+export const values = column => get("/values?" + new URLSearchParams({column}));
 export const rows = numbers => get("/exchanges/rows?numbers=" + numbers.join(","));
 export const order = (order, filter) => get("/exchanges/order?" + new URLSearchParams({order, filter}));
 export const take = wanted => ask("/take", {method: "POST", body: JSON.stringify(wanted)}).then(async answer => ({

@@ -1,6 +1,7 @@
 // The list of exchanges: numbers of all that match, and rows of those in sight only.
 import * as api from "./api.js";
 import {began, ColumnMenu, css, line, resize, shown, template} from "./columns.js";
+import {copy, copyJson} from "./copy.js";
 import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {Quick} from "./quick.js";
@@ -68,14 +69,6 @@ function nextMarked(list) {
   view.follow = false;
   if (next !== undefined) choose(next, list);
 }
-
-const copy = text => navigator.clipboard.writeText(text).then(() => {
-  set({copied: true});
-  setTimeout(() => set({copied: false}), 2000);
-}, () => set({problem: "the browser does not let the page copy"}));
-
-// the line that Take away has of it: with what was asked and answered
-const copyJson = number => api.take({form: "jsonl", numbers: [number]}).then(({data}) => data.text()).then(copy).catch(problem => set({problem: problem.message}));
 
 function keys(event, list) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;

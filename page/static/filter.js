@@ -11,7 +11,20 @@ const box = {open: false, at: -1, found: []};
 
 const word = input => input.value.slice(0, input.selectionStart).match(/[\w.[\]]*$/)[0];
 
+// what is compared with a column, up to the cursor: the values that the exchanges have
+const compared = input => input.value.slice(0, input.selectionStart).match(/(\w+) *[!=]= *(['`]?)([^'`]*)$/);
+const written = value => typeof value === "number" ? `\`${value}\`` : `'${value}'`;
+
+async function suggestValues(input, [, column, , begun]) {
+  const values = await api.values(column).catch(() => []);
+  const fits = values.map(String).filter(value => value.toLowerCase().startsWith(begun.toLowerCase()));
+  Object.assign(box, {found: fits.slice(0, SHOWN).map(value => ({name: written(typeof values[0] === "number" ? Number(value) : value), about: ""})), at: -1, open: fits.length > 0});
+  set();
+}
+
 async function suggest(input) {
+  const comparison = compared(input);
+  if (comparison) return suggestValues(input, comparison);
   names ??= await api.columns();
   const begun = word(input);
   const found = begun ? names.filter(each => each.name.startsWith(begun) && each.name !== begun) : [];
@@ -20,7 +33,8 @@ async function suggest(input) {
 }
 
 function take(input, name) {
-  const end = input.selectionStart, start = end - word(input).length;
+  const comparison = compared(input), end = input.selectionStart;
+  const start = end - (comparison ? comparison[2].length + comparison[3].length : word(input).length);
   input.setRangeText(name, start, end, "end");
   box.open = false;
   input.focus();
@@ -57,8 +71,8 @@ export function Filter() {
   useEffect(() => { if (input.current !== document.activeElement) input.current.value = state.filter; }, [state.filter]);
   const {open, found, at} = box, {matches, skipped} = followed, {first, end} = state.source;
   return html`<div class="filter">
-    <input id="filter" ref=${input} type="text" role="combobox" aria-label="Filter, in JMESPath" spellcheck=${false}
-      autocomplete="off" placeholder="filter: api == 'Produce' && latency_ms > 100" defaultValue=${state.filter}
+    <input id="filter" ref=${input} type="text" role="combobox" aria-label="Filter: text, or a condition in JMESPath" spellcheck=${false}
+      autocomplete="off" placeholder="text, or a condition: api == 'Produce' && latency_ms > 100" defaultValue=${state.filter}
       aria-expanded=${String(open)} aria-controls="names" aria-autocomplete="list"
       aria-activedescendant=${open && at >= 0 ? `name-${at}` : undefined}
       onInput=${event => change(event.currentTarget)} onKeyDown=${key}

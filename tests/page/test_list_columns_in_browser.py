@@ -97,3 +97,16 @@ async def test_plain_text_finds_what_grep_would() -> None:
         await page.get_by_text("1 of 53").wait_for()
         assert await page.locator(".rows .row").count() == 1
         assert said == []
+
+
+async def test_a_value_that_is_compared_is_completed() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, said):
+        await page.wait_for_selector(".rows .api")
+        await page.locator("#filter").press_sequentially("api == 'heart")
+        await page.locator("#names", has_text="Heartbeat").wait_for()
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        assert await page.locator("#filter").input_value() == "api == 'Heartbeat'"
+        await page.locator(".rows .row", has_text="Heartbeat").first.wait_for()
+        assert said == []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import webbrowser
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.capture import Capture, open_capture
@@ -40,12 +41,26 @@ def open_page(options: OpenOptions) -> int:
     """Show the page until a signal ends it. Raises Trouble if it can't start."""
     values, keys = options.schemas.read(), read_keys(options.tls_keys)
     reading = Reading()
-    capture = opened(*options.files, keys=keys, growth=Growth(reading.pause))
+    files, number = _linked(options.files)
+    capture = opened(*files, keys=keys, growth=Growth(reading.pause))
     try:
-        reopen = partial(open_capture, *options.files, keys=keys)
-        return run(_main(options, capture, reopen, reading, values))
+        reopen = partial(open_capture, *files, keys=keys)
+        view = "" if number is None else f"&view=exchanges&at={number}"
+        return run(_main(options, capture, reopen, reading, values, view))
     finally:
         reading.stopped.set()
+
+
+def _linked(files: Sequence[Path]) -> tuple[Sequence[Path], int | None]:
+    """Return the files, and the exchange that is named at the end of the last one.
+
+    >>> _linked([Path("run.pcapng#1234")])
+    ([PosixPath('run.pcapng')], 1234)
+    """
+    name, sign, number = files[-1].name.rpartition("#")
+    if not sign or not (number.isascii() and number.isdecimal()) or files[-1].exists():
+        return files, None
+    return [*files[:-1], files[-1].with_name(name)], int(number)
 
 
 async def _main(
@@ -54,6 +69,7 @@ async def _main(
     reopen: Callable[[], Capture],
     reading: Reading,
     values: Values,
+    view: str,
 ) -> int:
     with needs("the page", "control"):
         from barnabas.page.api import PageContent, application, is_file
@@ -81,7 +97,7 @@ async def _main(
         yield from left_over(capture.conversations)
 
     reading.start(capture.exchanges(inferred=True, spoken=dialect), history, lacks)
-    address = f"http://{endpoint_text(serving.address)}/#token={token}"
+    address = f"http://{endpoint_text(serving.address)}/#token={token}{view}"
     output.ready(address)
     if not options.no_browser and output.err.is_terminal:
         await asyncio.to_thread(webbrowser.open, address)

@@ -1,0 +1,61 @@
+"""An exchange is copied in each form, and compared with another one."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.page.browser import barnabas, opened_at, page_at
+from tests.page.pages import FAULTS, served, shown
+
+pytestmark = pytest.mark.needs_chromium
+
+
+def test_the_copied_commands_are_about_the_exchange() -> None:
+    with (
+        barnabas("open", f"{FAULTS}#8", "--no-browser") as ready,
+        page_at(ready["page"]) as page,
+    ):
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.locator("article h2", has_text="Produce v10").wait_for()
+
+        def copied(label: str) -> str:
+            page.evaluate("navigator.clipboard.writeText('')")
+            page.locator("summary", has_text="Copy").click()
+            page.get_by_role("button", name=label, exact=True).click()
+            page.wait_for_function("navigator.clipboard.readText()")
+            text: str = page.evaluate("navigator.clipboard.readText()")
+            return text
+
+        whole = json.loads(copied("JSON"))
+        decode = shlex.split(copied("barnabas decode …"))
+        assert decode[0] == "barnabas"
+        done = subprocess.run(
+            [sys.executable, "-m", *decode], capture_output=True, text=True, check=True
+        )
+        lines = done.stdout.splitlines()
+        assert len(lines) == 1
+        assert json.loads(lines[0])["correlation_id"] == whole["correlation_id"]
+        assert json.loads(copied("Request as JSON"))["acks"] == whole["request"]["acks"]
+        assert shlex.split(copied("barnabas open …")) == ["barnabas", "open", f"{FAULTS}#8"]
+        assert bytes.fromhex(copied("Request in hex"))
+        assert "do:" in copied("Rule") or "delay" in copied("Rule")
+        assert "def test_" in copied("Test for pytest")
+
+
+async def test_two_exchanges_are_compared_field_by_field() -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address) as (page, said):
+        rows = page.locator(".rows .row", has_text="Produce")
+        await rows.nth(0).click()
+        await page.keyboard.press("x")
+        await rows.nth(1).click()
+        await page.get_by_role("button", name="Compare with #").click()
+        response = page.locator("section", has=page.get_by_text("response,")).last
+        await response.locator("li.differs", has_text="index").locator("del").wait_for()
+        assert await page.locator("li.differs", has_text="acks").locator("del").count() == 0
+        assert said == []
