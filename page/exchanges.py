@@ -98,8 +98,8 @@ class Exchanges:
         )
 
     async def values(self, request: Request) -> Response:
-        """Return the most frequent values of a `column` of the exchanges that are held."""
-        name = request.query_params.get("column", "")
+        """Return the most frequent values of a `column` (by default `api`) of the exchanges that are held."""
+        name = request.query_params.get("column", "api")
         if name not in SUMMARY:
             raise HTTPException(
                 400, f"column: there is no column {name!r}{did_you_mean(name, SUMMARY)}"

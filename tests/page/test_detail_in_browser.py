@@ -12,6 +12,15 @@ import pytest
 from tests.page.browser import barnabas, opened_at, page_at
 from tests.page.pages import FAULTS, served, shown
 
+CLIPBOARD = """async () => {
+  for (;;) {
+    const text = await navigator.clipboard.readText();
+    if (text) return text;
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+"""The text in the clipboard, once there is one."""
+
 pytestmark = pytest.mark.needs_chromium
 
 
@@ -27,8 +36,7 @@ def test_the_copied_commands_are_about_the_exchange() -> None:
             page.evaluate("navigator.clipboard.writeText('')")
             page.locator("summary", has_text="Copy").click()
             page.get_by_role("button", name=label, exact=True).click()
-            page.wait_for_function("navigator.clipboard.readText()")
-            text: str = page.evaluate("navigator.clipboard.readText()")
+            text: str = page.evaluate(CLIPBOARD)
             return text
 
         whole = json.loads(copied("JSON"))
