@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from barnabas.captures.values.value import Values
+from barnabas.page.bookmarks import Bookmarks
 from barnabas.page.exchanges import Exchanges
 from barnabas.page.forms import Origin
 from barnabas.page.openapi import described
@@ -58,6 +59,8 @@ class PageContent:
     """The source of packets for a file of exchanges."""
     reading: Values = field(default_factory=Values)
     """Decodes keys and values of records."""
+    bookmarks: Path | None = None
+    """The file of bookmarks; None: they are in memory."""
 
 
 def api(content: PageContent) -> list[Route]:
@@ -68,6 +71,7 @@ def api(content: PageContent) -> list[Route]:
         *Overview(history, live=content.source["kind"] == "live").routes,
         *Views(history).routes,
         *TakeAway(history, origin).routes,
+        *Bookmarks(history, content.bookmarks).routes,
         *Sequence(history).routes,
     ]
 

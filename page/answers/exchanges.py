@@ -62,6 +62,20 @@ class Row(Summary):
     topics: list[str]
 
 
+class Bookmark(TypedDict):
+    """A bookmark on an exchange that is held; an empty note is a bookmark alone."""
+
+    number: int
+    api: str
+    note: str
+
+
+class BookmarkCount(TypedDict):
+    """The number of bookmarks after a change."""
+
+    bookmarks: int
+
+
 class Field(TypedDict):
     """The bytes of a field in a body, how they were decoded, and the field's declaration."""
 

@@ -1,5 +1,6 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
+import {bookmarks, Note, toggle} from "./bookmarks.js";
 import {CopyMenu} from "./copy.js";
 import {set} from "./store.js";
 import {picked} from "./take_away.js";
@@ -22,12 +23,13 @@ export function Detail({number}) {
   const about = [`#${found.number}`, found.client_id || found.client_address, found.user && `user ${found.user}`, `connection ${found.connection}`,
     `correlation id ${found.correlation_id}`, found.latency_ms !== null && `${ms(found.latency_ms)} ms`,
     found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
-  return html`<article>${close}<button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button><${CopyMenu} found=${found}/>
+  return html`<article>${close}<button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button><button class="aside" title="key b" aria-pressed=${String(bookmarks.has(number))} onClick=${() => toggle(number)}>Bookmark</button><${CopyMenu} found=${found}/>
     ${other !== undefined && html`<button class="aside" aria-pressed=${String(against !== null)} title="what differs from the exchange that is picked (x)"
       onClick=${() => against ? compare(null) : api.exchange(other).then(compare, problem => set({problem: problem.message}))}>Compare with #${other}</button>`}
     <h2>${found.api} v${found.version}</h2>
     <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
     ${found.declared && html`<p>${found.declared.purpose}; v${found.declared.versions.join("–v")} are known${found.declared.brought.length > 0 && html`; v${found.version} brought ${found.declared.brought.join(", ")}`}</p>`}
+    <${Note} number=${number}/>
     ${found.details && html`<p>${plain(found.details)}</p>`}
     ${found.rules.length > 0 && html`<p class="ruled">${found.rules.map(rule => html`<span>⟵ ${plain(rule)} </span>`)}</p>`}
     <div class="sides"><div>${["request", "response"].map(side => html`

@@ -1,5 +1,6 @@
 // The list of exchanges: numbers of all that match, and rows of those in sight only.
 import * as api from "./api.js";
+import {BookmarkMenu, bookmarks, load, toggle} from "./bookmarks.js";
 import {began, ColumnMenu, css, line, resize, shown, template} from "./columns.js";
 import {copy, copyJson} from "./copy.js";
 import {Detail} from "./detail.js";
@@ -12,7 +13,7 @@ import {count, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
-const kinds = row => [picked.has(row.number) && "picked", state.marked?.numbers.has(row.number) && "marked", row.error && (row.normal ? "expected" : "error"), row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
+const kinds = row => [picked.has(row.number) && "picked", bookmarks.has(row.number) && "starred", state.marked?.numbers.has(row.number) && "marked", row.error && (row.normal ? "expected" : "error"), row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
 // follow: null until it is known whether the list is live: such a one begins at its end
@@ -82,7 +83,7 @@ function keys(event, list) {
     Escape: () => { set({opened: false}); list.focus(); },
     f: () => document.getElementById("filter").focus(),
     l: () => { view.follow = !view.follow; set(); },
-    p: () => pause(!followed.paused), x: () => pick(state.chosen),
+    p: () => pause(!followed.paused), x: () => pick(state.chosen), b: () => state.chosen !== null && toggle(state.chosen),
     m: () => state.chosen !== null && set({likeThis: state.chosen}),
     n: () => nextMarked(list),
     y: () => row && copy(plain(line(row))), Y: () => row && copyJson(row.number),
@@ -163,6 +164,7 @@ export function Exchanges() {
     document.addEventListener("keydown", pressed);
     resized.observe(list.current);
     if (state.chosen !== null) set({opened: true});
+    load().catch(problem => set({problem: problem.message}));
     return () => {
       document.removeEventListener("keydown", pressed);
       resized.disconnect();
@@ -184,7 +186,7 @@ export function Exchanges() {
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow the newest", "stay at the last one (l); scrolling up ends it")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Freeze the list", "take no new ones; traffic goes on (p)")}
-      <${ColumnMenu} width=${view.width}/><${TakeAway}/></div>
+      <${BookmarkMenu}/><${ColumnMenu} width=${view.width}/><${TakeAway}/></div>
     ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${count(state.marked.numbers.size)}, ${
       count(markedHere().length)} of them in this list</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}

@@ -73,6 +73,7 @@ async def _main(
 ) -> int:
     with needs("the page", "control"):
         from barnabas.page.api import PageContent, application, is_file
+        from barnabas.page.bookmarks import SUFFIX
         from barnabas.page.forms import of_capture
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
@@ -86,7 +87,9 @@ async def _main(
     topics, origin = capture.context.topics, of_capture(capture, reopen)
     text = capture.reader.meta.get("scenario")
     rules = Recorded(history, topics, text, values).routes
-    content = PageContent(history, source, lambda: reading.said, origin, values)
+    capture_path = capture.reader.given[0].absolute()
+    bookmarks = capture_path.with_name(capture_path.name + SUFFIX)
+    content = PageContent(history, source, lambda: reading.said, origin, values, bookmarks)
     app = application(content, rules)
     with listening("--port"):
         serving = await serve(app, ("127.0.0.1", options.port), token, is_file)

@@ -1,0 +1,122 @@
+"""Bookmarks are kept next to the capture, and found again by who opens it next."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.types import ASGIApp
+
+from barnabas.captures.capture import open_capture
+from barnabas.page.api import PageContent, application
+from barnabas.page.bookmarks import LONGEST, SUFFIX
+from barnabas.proxy.control.history import History
+from tests.page.browser import barnabas, page_at
+from tests.page.pages import FAULTS
+from tests.page.pages import called as calling
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    return Path(shutil.copy(FAULTS, tmp_path / "run.pcapng"))
+
+
+def asked(page: str, method: str, path: str, body: str | None = None) -> tuple[int, object]:
+    address = urlsplit(page)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port or 0)
+    token = address.fragment.removeprefix("token=")
+    connection.request(
+        method, f"/v1{path}", body and body.encode(), {"Authorization": f"Bearer {token}"}
+    )
+    answer = connection.getresponse()
+    document = json.loads(answer.read())
+    connection.close()
+    return answer.status, document
+
+
+def test_a_note_is_there_when_the_capture_is_opened_again(capture: Path) -> None:
+    with barnabas("open", str(capture), "--no-browser") as ready:
+        # every exchange is read once the list is over
+        asked_until_read(ready["page"])
+        assert asked(ready["page"], "PUT", "/bookmarks/8", "too late: é") == (200, {"bookmarks": 1})
+        assert asked(ready["page"], "PUT", "/bookmarks/9", "") == (200, {"bookmarks": 2})
+        assert asked(ready["page"], "DELETE", "/bookmarks/9") == (200, {"bookmarks": 1})
+    with barnabas("open", str(capture), "--no-browser") as ready:
+        asked_until_read(ready["page"])
+        assert asked(ready["page"], "GET", "/bookmarks") == (
+            200,
+            [{"number": 8, "api": "Produce", "note": "too late: é"}],
+        )
+    assert sorted(path.name for path in capture.parent.iterdir()) == [
+        "run.pcapng",
+        f"run.pcapng{SUFFIX}",
+    ]
+
+
+def asked_until_read(page: str) -> None:
+    address = urlsplit(page)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port or 0)
+    token = address.fragment.removeprefix("token=")
+    headers = {"Authorization": f"Bearer {token}"}
+    connection.request("GET", "/v1/exchanges/follow?after=51", headers=headers)
+    connection.getresponse().readline()
+    connection.close()
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"bookmarks": [1]}', "no JSON", "\ud800"])
+def test_a_file_that_is_no_bookmarks_is_left_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / f"run{SUFFIX}"
+    data = text.encode("utf-8", "surrogatepass")
+    path.write_bytes(data)
+    status, said = called(path, "PUT", 0, "x")
+    assert status == 409
+    assert f"{path} is no file of bookmarks" in said
+    assert path.read_bytes() == data
+
+
+def test_limits_and_missing_exchanges_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / SUFFIX
+    assert called(path, "PUT", 0, "x" * (LONGEST + 1))[0] == 413
+    assert called(path, "PUT", 7777, "x")[0] == 404
+    assert called(tmp_path / "missing" / SUFFIX, "PUT", 0, "x")[0] == 403
+    assert not path.exists()
+
+
+def called(path: Path, method: str, number: int, body: str) -> tuple[int, str]:
+    """What bookmarks over a capture answer."""
+
+    def made() -> tuple[History, ASGIApp]:
+        history = History()
+        for exchange in open_capture(FAULTS).exchanges():
+            history.add(exchange)
+        source = {"kind": "capture", "name": "run", "keeps": 1000}
+        return history, application(PageContent(history, source, bookmarks=path))
+
+    with calling(made) as caller:
+        status, document = asked(
+            f"http://{caller.address}/#token=secret", method, f"/bookmarks/{number}", body
+        )
+    return status, str(document)
+
+
+@pytest.mark.needs_chromium
+def test_a_bookmark_is_set_noted_and_found_by_keys_and_mouse(capture: Path) -> None:
+    with (
+        barnabas("open", f"{capture}#8", "--no-browser") as ready,
+        page_at(ready["page"]) as page,
+    ):
+        page.locator("article h2", has_text="Produce v10").wait_for()
+        page.keyboard.press("b")
+        page.locator(".row.starred").wait_for()
+        page.get_by_role("textbox", name="Note").fill("the first retry")
+        page.get_by_role("textbox", name="Note").blur()
+        page.locator("summary", has_text="★ 1").click()
+        page.locator(".bookmarks .menu").get_by_text("#8 the first retry").wait_for()
+        page.reload()
+        page.locator(".row.starred").wait_for()
+        page.get_by_role("button", name="Bookmark", exact=True).click()
+        page.locator(".row.starred").wait_for(state="detached")
