@@ -95,6 +95,7 @@ def test_real_answers_are_what_the_document_says(call: Call) -> None:
     paths = {
         "/exchanges/rows": f"/exchanges/rows?numbers={number}",
         "/exchanges/{number}": f"/exchanges/{number}",
+        "/bookmarks/{number}": f"/bookmarks/{number}",
         "/scenario/rules/{name}": "/scenario/rules/stop%20here",
         "/scenario/rules/{name}/fire": "/scenario/rules/stop%20here/fire",
         "/scenario/rules/{name}/release": "/scenario/rules/stop%20here/release",
