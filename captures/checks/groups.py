@@ -117,6 +117,10 @@ class Groups(ABC):
             if group.now is not None:
                 yield group.now
 
+    def states(self) -> Iterator[tuple[str, Group]]:
+        """Yield the name and the known state of each group."""
+        yield from self._groups.items()
+
     def finish(self) -> Iterator[Generation]:
         """Yield the last generations at the end of the capture.
 

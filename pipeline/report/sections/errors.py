@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Final
 
+from barnabas.captures.kafka.normal_errors import GUIDING
 from barnabas.pipeline.report.grouping import counted, most
 from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import (
@@ -21,9 +21,6 @@ from barnabas.pipeline.report.wording import client, clock_span, listed
 from barnabas.plural import plural
 
 CLIENTS = 15
-
-USUAL: Final = ("MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS")
-"""Errors by which the coordinator guides members (KIP-394, KIP-62): they do not stand out."""
 
 
 def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
@@ -50,7 +47,7 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    faults = [row for row in errors if row["error"] not in USUAL]
+    faults = [row for row in errors if row["error"] not in GUIDING]
     (name,) = most(counted(faults or errors, client), 1)
     of_first = [row for row in faults or errors if client(row) == name]
     start, end = (row["first_ts"] for row in of_first), (row["last_ts"] for row in of_first)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 import pytest
 
+from barnabas.captures.kafka.normal_errors import GUIDING
 from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Content, Result, Section, cut
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.sections.errors import USUAL
 from barnabas.pipeline.report.sections.rebalances import LONG_MS
 from barnabas.pipeline.report.sections.unread import MISSING
 from tests.pipeline.report.made import HOSTILE, at, results
@@ -269,15 +269,15 @@ def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
 @pytest.mark.parametrize(
     ("names", "severity", "beginning"),
     [
-        (USUAL, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
-        ((*USUAL, "NOT_COORDINATOR"), "odd", "b: 1 NOT_COORDINATOR in responses"),
+        (GUIDING, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
+        ((*GUIDING, "NOT_COORDINATOR"), "odd", "b: 1 NOT_COORDINATOR in responses"),
     ],
 )
 def test_usual_errors_do_not_stand_out(names: Sequence[str], severity: str, beginning: str) -> None:
     (row, *_) = results()["errors"].rows
     rows = [
-        {**row, "error": name, "client_id": "a" if name in USUAL else "b"}
-        | {"count": 9 if name in USUAL else 1}
+        {**row, "error": name, "client_id": "a" if name in GUIDING else "b"}
+        | {"count": 9 if name in GUIDING else 1}
         for name in names
     ]
     (statement,) = drawn("errors", errors=Result(rows, len(rows))).statements
