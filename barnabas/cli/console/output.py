@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
+from barnabas.captures.checks.retries import Retries
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
@@ -18,6 +19,7 @@ from barnabas.captures.values.value import Values
 from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
+from barnabas.cli.console.layout import Columns, Segment
 from barnabas.cli.console.painting import write
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
@@ -35,7 +37,9 @@ class Output:
     out: Terminal = field(default_factory=Terminal)
     err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
-    columns: show.Columns = field(default_factory=show.Columns)
+    columns: Columns = field(default_factory=Columns)
+    retries: Retries = field(default_factory=Retries)
+    """Recognises retries, which a terminal shows."""
     blob: Blob = base64_text
     """Writes a bytes field in JSON: see `barnabas.cli.console.options.Bodies`."""
     values: Values | None = None
@@ -69,13 +73,12 @@ class Output:
 
     def exchange(self, exchange: Exchange) -> None:
         """Print an exchange as one line, if it passes the filter."""
+        if self._width == 0:
+            self._width = show.width_of(self.out)
+        retry = 0 if self._width is None else self.retries.count(exchange, self.context)
         if self.look(exchange):
-            if self._width == 0:
-                self._width = show.width_of(self.out)
-            write(
-                self.out,
-                show.line(show.log_line_of(exchange, self.context), self._width, self.columns),
-            )
+            log_line = show.log_line_of(exchange, self.context, retry)
+            write(self.out, show.line(log_line, self._width, self.columns))
             self._written(self.out.file)
 
     def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
@@ -123,7 +126,7 @@ class Output:
         sys.stdout.write(text + "\n")
         self._written(sys.stdout)
 
-    def segments(self, parts: Sequence[show.Segment]) -> None:
+    def segments(self, parts: Sequence[Segment]) -> None:
         """Print the segments of a line in colours."""
         write(self.out, parts)
         self._written(self.out.file)
