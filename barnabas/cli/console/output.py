@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from barnabas.captures.checks.retries import Retries
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
@@ -27,6 +26,7 @@ from barnabas.specs import NAMES
 from barnabas.specs.jsonform import Blob, base64_text
 
 if TYPE_CHECKING:
+    from barnabas.captures.checks.retries import Retries
     from barnabas.proxy.network.report import Report
 
 
@@ -38,8 +38,8 @@ class Output:
     err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
     columns: Columns = field(default_factory=Columns)
-    retries: Retries = field(default_factory=Retries)
-    """Recognises retries, which a terminal shows."""
+    retries: Retries | None = None
+    """Recognises retries, which only a terminal shows; None: not needed so far."""
     blob: Blob = base64_text
     """Writes a bytes field in JSON: see `barnabas.cli.console.options.Bodies`."""
     values: Values | None = None
@@ -75,11 +75,19 @@ class Output:
         """Print an exchange as one line, if it passes the filter."""
         if self._width == 0:
             self._width = show.width_of(self.out)
-        retry = 0 if self._width is None else self.retries.count(exchange, self.context)
+        retry = 0 if self._width is None else self._retry(exchange)
         if self.look(exchange):
             log_line = show.log_line_of(exchange, self.context, retry)
             write(self.out, show.line(log_line, self._width, self.columns))
             self._written(self.out.file)
+
+    def _retry(self, exchange: Exchange) -> int:
+        """Return how often the client has sent the same request before, in vain."""
+        if self.retries is None:
+            from barnabas.captures.checks.retries import Retries  # this module loads slowly
+
+            self.retries = Retries()
+        return self.retries.count(exchange, self.context)
 
     def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
         """Return a function that adds an exchange to the context, then shows it.
