@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable, size
+from barnabas.cli.console.progress import clock
 from barnabas.cli.console.show import ms
 from barnabas.cli.top.view import ERRORS, TABLES, TITLES, View, rate
 from barnabas.plural import plural
@@ -81,10 +82,10 @@ def _head(
     total, now = snapshot["total"], int(snapshot["now"])
     moment = f"{datetime.fromtimestamp(now // SECOND, zone):%H:%M:%S}"
     first = int(snapshot["first"])
-    lasted = max(now - first, 0) // SECOND if first else 0
+    lasted = max(now - first, 0) / SECOND if first else 0
     yield Text.assemble(
         ("barnabas top", "bold"),
-        f" {printable(source)}  {moment}  for {_span(lasted)}, "
+        f" {printable(source)}  {moment}  for {clock(lasted)}, "
         f"rates of the last {snapshot['window_s']:.0f} s",
         no_wrap=True,
         overflow="ellipsis",
@@ -172,16 +173,3 @@ def _style(field: str, value: Any) -> str:
 
 def _red(value: float) -> str:
     return "bold red" if value else ""
-
-
-def _span(seconds: int) -> str:
-    """Format a duration.
-
-    >>> _span(7), _span(332), _span(7210)
-    ('7 s', '5:32', '2:00:10')
-    """
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02}:{rest:02}"
-    return f"{minutes}:{rest:02}" if minutes else f"{rest} s"

@@ -42,7 +42,7 @@ def test_a_screen_fits(width: int, height: int) -> None:
 def test_a_screen_has_all_tables(width: int, height: int) -> None:
     text = "\n".join(shown(snapshot(), View(), width, height))
     for part in (
-        "run.pcapng  18:00:15  for 5 s",
+        "run.pcapng  18:00:15  for 0:05",
         "14.7 exchanges/s",
         "17 connections",
         "p99 2004 ms",
