@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
-from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.kafka.filters import FAILED, Filter, exchange_filter
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.values.value import Values
@@ -20,6 +20,7 @@ from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
 from barnabas.cli.console.layout import Columns, Segment
 from barnabas.cli.console.painting import write
+from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
 from barnabas.specs import NAMES
@@ -48,6 +49,8 @@ class Output:
     """Whether each line is flushed; else lines are buffered until there are many, or until `flush`."""
     passes: Filter | None = None
     """Selects the exchanges that are printed (`--filter`); None: all. All are counted."""
+    selected_by: str = ""
+    """The options that select them, for the note on those that are not printed."""
     traced: Callable[[Exchange], None] | None = None
     """Called with each exchange that passes the filter, even if it is folded (`--otlp`)."""
     folded: Folded | None = None
@@ -70,6 +73,21 @@ class Output:
         """
         if quiet or (quiet is None and self.out.is_terminal and self.passes is None):
             self.folded = Folded()
+
+    def select(self, condition: str | None, *, errors: bool = False) -> None:
+        """Print only exchanges that pass. Raises Trouble if the condition is invalid.
+
+        Args:
+            condition: The condition of `--filter`.
+            errors: Whether only failed exchanges pass (`--follow-errors`).
+        """
+        filters = [exchange_filter(FAILED)] if errors else []
+        if condition is not None:
+            filters.append(parse_filter(condition, self.context.topics, self.note))
+        if filters:
+            self.passes = lambda exchange: all(passes(exchange) for passes in filters)
+        options = ("--follow-errors", errors), ("--filter", condition is not None)
+        self.selected_by = " and ".join(option for option, given in options if given)
 
     def exchange(self, exchange: Exchange) -> None:
         """Print an exchange as one line, if it passes the filter."""
@@ -190,7 +208,7 @@ class Output:
         if self.too_large:
             notes.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
         if self.hidden:
-            notes.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
+            notes.append(f"{plural(self.hidden, 'exchange')} not shown: {self.selected_by}")
         if self.folded is not None and self.folded.note:
             notes.append(self.folded.note)
         if self.context.forgotten:
