@@ -59,6 +59,7 @@ ANSWERS: Final[dict[str, Any]] = {
 OTHERS: Final = {
     "GET /exchanges/follow": "application/jsonl",
     "GET /exchanges/stream": "text/event-stream",
+    "GET /figures/stream": "text/event-stream",
     "GET /metrics": "text/plain",
     "POST /take": "application/octet-stream",
     "GET /report": "text/plain",
@@ -74,6 +75,7 @@ QUERY_PARAMETERS: Final = {
     "GET /exchanges": ("last", "filter", "since"),
     "GET /report": ("since",),
     "GET /exchanges/stream": ("filter",),
+    "GET /figures/stream": ("interval",),
     "GET /log": ("api", "error", "filter"),
     "GET /groups": ("group",),
     "GET /sequence": ("from", "to", "connection"),

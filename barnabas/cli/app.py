@@ -17,7 +17,7 @@ from barnabas.cli.console.streams import make_usable, say
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 
 TOPICS: Final = {
-    "Traffic": ("proxy", "ctl", "demo"),
+    "Traffic": ("proxy", "ctl", "top", "demo"),
     "Captures": (
         "decode",
         "open",
@@ -48,6 +48,7 @@ _COMMANDS: Final = {
     "conform": "conform.command:conform_app",
     "serve-tests": "serve_tests.command:serve_tests_app",
     "replay": "replay.command:replay_app",
+    "top": "top.command:top_app",
 }
 """The typer application in which a command is, as `module:NAME` in this package."""
 

@@ -320,9 +320,14 @@ def _offered(exchange: Exchange, _: Context) -> bytes | None:
 
 
 def _hash(exchange: Exchange, context: Context) -> int | None:
-    if exchange.request_body is None or exchange.error not in RETRIABLE:
-        return None
+    return None if exchange.error not in RETRIABLE else content_hash(exchange, context)
+
+
+def content_hash(exchange: Exchange, context: Context) -> int | None:
+    """Return a number that is equal if the client sends the request again; None: no body."""
     content = exchange.request_body
+    if content is None:
+        return None
     if exchange.key == PRODUCE:  # its records may have new timestamps
         sent = PLACES.of(exchange, context) or ()
         content = repr([(*each[:2], each.checksum) for each in sent]).encode()

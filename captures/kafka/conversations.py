@@ -69,7 +69,7 @@ class Conversations:
 
     def end_of(self, connection: int) -> Iterator[Exchange]:
         """Yield the unfinished exchanges of a connection at the end of the capture."""
-        yield from self._close(self._open[connection], "the capture ends", "the capture ends")
+        yield from self._close(self._open[connection], notes.CAPTURE_ENDS, notes.CAPTURE_ENDS)
 
     def event(self, event: Event) -> Iterable[Exchange]:
         """Return the exchanges that an event ends, including strays. Their `losses` are not set yet."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
-from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.notes import CAPTURE_ENDS, UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import pending_request
 from barnabas.captures.kafka.pairing.dialect_pairing import (
     DialectRequest,
@@ -67,7 +67,7 @@ class DialectConversations:
                 exchange.ended = now
                 yield exchange
         for conversation in self._open.values():
-            for exchange in _ended(conversation, "the capture ends"):
+            for exchange in _ended(conversation, CAPTURE_ENDS):
                 exchange.ended = now
                 yield exchange
 

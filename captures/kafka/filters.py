@@ -16,8 +16,10 @@ from typing import Final
 
 from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
 from barnabas.captures.kafka.context.name_completion import complete
-from barnabas.captures.kafka.exchange import STAND_INS, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
+from barnabas.captures.kafka.normal_errors import NEGOTIATING
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.nearest import did_you_mean
 from barnabas.specs.dialects import dialects
 from barnabas.specs.error_codes import ERROR_CODES
@@ -28,6 +30,16 @@ BESIDE = ("note",)
 """Names that a condition may use in addition to the columns: JSON has them where they have a value."""
 
 Filter = Callable[[Exchange], bool]
+
+FAILED: Final = (
+    f"rules || (error != '' && key != {SASL_TOKEN} && note != '{UNANSWERED}'"
+    f" && !(api == '{NEGOTIATING[0]}' && error == '{NEGOTIATING[1]}'))"
+)
+"""The condition that holds for exchanges with an error, without a response, or that a rule changed.
+
+The error is null without a response. A raw SASL token and a Produce with acks=0 have none by design. Clients
+negotiate versions on each connection, so that error is left out.
+"""
 
 _UNKNOWN: Final = re.compile(r"(?:key |ERROR_)-?[0-9]+")
 """The text that is shown for an API or an error without a name."""

@@ -54,6 +54,19 @@ CUT_OFF: Final = "a rule closed the connection"
 text."""
 
 
+CAPTURE_ENDS: Final = "the capture ends"
+"""The end of the note on a request whose response may have followed."""
+
+
+def is_failure(note: str) -> bool:
+    """Return whether the note on a request without a response reports that something went wrong.
+
+    >>> is_failure("no response: the client closed"), is_failure(UNANSWERED)
+    (True, False)
+    """
+    return note not in ("", UNANSWERED, NOT_CAPTURED, WAITS) and not note.endswith(CAPTURE_ENDS)
+
+
 PARTIAL: Final = " cut off: "
 """The common part of all notes of `partial`. Readers compare this text."""
 

@@ -35,6 +35,7 @@ from barnabas.proxy.control.bodies import (
 )
 from barnabas.proxy.control.breakpoints import Breakpoints
 from barnabas.proxy.control.drafts import Drafts
+from barnabas.proxy.control.figures import FigureStream
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
 from barnabas.proxy.control.omissions import NoAnswer
@@ -116,7 +117,8 @@ def of_proxy(
         lambda: (target.scenario, target.options.faults),
         lambda: target.options.reading,
     )
-    return [*connection_routes, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
+    steering = [*Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
+    return [*connection_routes, *FigureStream(history).routes, *steering]
 
 
 async def listed(latest: Iterable[Exchange | None], most: int, context: Context) -> str:

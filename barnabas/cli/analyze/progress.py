@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import progress_bar
@@ -22,7 +22,7 @@ class StepProgress:
     def step(self, number: int, count: int, description: str) -> None:
         """Show that a step begins."""
         self.progress.update(
-            self.steps, completed=number, total=count, description=description, tasks=""
+            self.steps, completed=number, total=count, description=description, note=""
         )
 
     def end(self) -> None:
@@ -32,17 +32,11 @@ class StepProgress:
     def tasks(self, done: int, total: int) -> None:
         """Show how many of Spark's tasks are done."""
         text = f"{done} of {total} tasks" if total else ""
-        self.progress.update(self.steps, tasks=text)
+        self.progress.update(self.steps, note=text)
 
 
 @contextmanager
 def step_progress(output: Output) -> Iterator[StepProgress]:
     """Show a progress bar on a terminal, and nothing elsewhere."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[tasks]}", style="dim"),
-    )
-    with progress_bar(output, *columns) as progress:
-        yield StepProgress(progress, progress.add_task("", total=1, tasks=""))
+    with progress_bar(output) as progress:
+        yield StepProgress(progress, progress.add_task("", total=1))

@@ -16,7 +16,6 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import blob_of
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.traces.options import endpoint_of
 from barnabas.plural import plural
 from barnabas.specs.dialects import Dialect
@@ -63,8 +62,7 @@ def _prepare(options: DecodeOptions, output: Output) -> None:
     output.blob = blob_of(options.bodies)
     if options.values.shown:
         output.values = options.values.read()
-    if options.only is not None:
-        output.passes = parse_filter(options.only, output.context.topics, output.note)
+    output.select(options.only, errors=options.follow_errors)
     if not (options.as_json or options.frames):
         output.fold(options.quiet_fetches)
 
@@ -110,7 +108,7 @@ def _remarks(capture: Capture, protocol: Dialect | None, output: Output) -> Iter
     yield from remarks(capture, protocol)
     yield from left_over(capture.conversations)
     if output.hidden:
-        yield f"{plural(output.hidden, 'exchange')} not shown: --filter"
+        yield f"{plural(output.hidden, 'exchange')} not shown: {output.selected_by}"
     if output.folded is not None and output.folded.note:
         yield output.folded.note
     yield from unread(capture.undecoded + output.undecoded, output.too_large, protocol)

@@ -12,6 +12,7 @@ from barnabas.cli.captures.files import capture_path
 from barnabas.cli.console.options import (
     DialectName,
     Filter,
+    FollowErrors,
     JsonBodies,
     JsonBytes,
     QuietFetches,
@@ -26,6 +27,7 @@ from barnabas.trouble import Trouble
 OF_CAPTURES: Final = (
     "--frames",
     "--filter",
+    "--follow-errors",
     "--quiet-fetches",
     "--tls-keys",
     "--bodies",
@@ -81,6 +83,7 @@ class DecodeOptions:
         bool, typer.Option("--frames", help="One line per frame instead of per exchange.")
     ] = False
     only: Filter = None
+    follow_errors: FollowErrors = False
     quiet_fetches: QuietFetches = None
     tls_keys: TlsKeys = None
     otlp: Otlp = None
@@ -119,3 +122,5 @@ class DecodeOptions:
         check_bodies(self.bodies, as_json=self.as_json and not self.frames)
         if self.only is not None and self.frames:
             raise Trouble("--filter applies to exchanges: omit --frames")
+        if self.follow_errors and self.frames:
+            raise Trouble("--follow-errors applies to exchanges: omit --frames")

@@ -18,7 +18,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import blob_of
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import line, log_line_of
+from barnabas.cli.console.show import line, log_line_of, width_of
 from barnabas.cli.console.terminal import lines
 from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -80,8 +80,9 @@ def _one(files: list[Path], query: Query, output: Output) -> int:
             output.raw(json_text(row | exchange.row(blob=output.blob)))
             continue
         head = lines(f"{path}: ") if query.several else ""
-        width = output.out.width - len(head) if output.out.is_terminal else None
-        segments = line(log_line_of(exchange, output.context), width, output.columns)
+        width = width_of(output.out)
+        rest = None if width is None else width - len(head)
+        segments = line(log_line_of(exchange, output.context), rest, output.columns)
         output.segments([("", head), *segments])
         for field in fields[:FIELDS]:
             output.out.print(_shown(field, query.pattern))

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-
 from barnabas.captures import capture
 from barnabas.captures.capture import Capture, Unreadable, open_capture
 from barnabas.captures.files.capture_folder import segment_of
@@ -18,7 +16,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.remarks import lacking
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import progress_bar
+from barnabas.cli.console.progress import IN_BYTES, progress_bar
 from barnabas.cli.proxy.memory import keep_freed
 from barnabas.specs.dialects import Dialect
 from barnabas.trouble import Trouble
@@ -99,17 +97,11 @@ def any_bar(output: Output, doing: str) -> capture.Progress | None:
     """Return a progress bar if stderr is a terminal; else None."""
     if not output.err.is_terminal:
         return None
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
 
     @contextmanager
     def shown(total: int) -> Iterator[Callable[[int], None]]:
-        with progress_bar(output, *columns) as progress:
-            task = progress.add_task(doing, total=total)
+        with progress_bar(output) as progress:
+            task = progress.add_task(doing, total=total, unit=IN_BYTES)
             yield lambda read: progress.update(task, completed=read)
 
     return shown

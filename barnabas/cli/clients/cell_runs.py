@@ -14,7 +14,7 @@ from barnabas.cli.clients.cell_output import print_differences, print_table
 from barnabas.cli.clients.names import DEFAULT, WORK, named_clients, named_workloads, with_release
 from barnabas.cli.clients.options import RunOptions
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.progress import progress_bar
 from barnabas.cli.scenarios.scenario_files import read_scenario
 from barnabas.experiments.clients.brokers import APACHE, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
@@ -100,7 +100,7 @@ def run(options: RunOptions, again: Sequence[tuple[str, Path]] | None = None) ->
         )
     cells: list[Cell] = []
     try:
-        with interruptible(), Brokers(options.broker) as brokers, counting_bar(output) as progress:
+        with interruptible(), Brokers(options.broker) as brokers, progress_bar(output) as progress:
             matrix = Matrix(plan, brokers, folder, options.jobs)
             running = _on_spark(options, plan, folder) if options.spark.spark else matrix.run()
             task = progress.add_task("", total=matrix.size)

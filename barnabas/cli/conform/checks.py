@@ -10,7 +10,7 @@ from typing import Final
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import Endpoint
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.progress import progress_bar
 from barnabas.conform.catalog import CHECKS
 from barnabas.conform.check import Check
 from barnabas.conform.run import CannotRun, Suite
@@ -40,7 +40,7 @@ def run_checks(
     """Run checks behind a progress bar. Raises Trouble if the broker can't be checked."""
 
     async def run() -> None:
-        with counting_bar(output) as progress:
+        with progress_bar(output) as progress:
             task = progress.add_task("checks", total=len(checks))
             naming = asyncio.create_task(_name_slow(suite, output))
             try:

@@ -34,6 +34,16 @@ Filter = Annotated[
 ]
 """A condition on the exchanges of a capture."""
 
+FollowErrors = Annotated[
+    bool,
+    typer.Option(
+        "--follow-errors",
+        help="Print only exchanges with an error, without a response, or that a rule changed.",
+        rich_help_panel="Log",
+    ),
+]
+"""A short form of `--filter`: see `barnabas.captures.kafka.filters.FAILED`."""
+
 QuietFetches = Annotated[
     bool | None,
     typer.Option(

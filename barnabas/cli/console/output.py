@@ -11,20 +11,23 @@ from typing import IO, TYPE_CHECKING
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
-from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.kafka.filters import FAILED, Filter, exchange_filter
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.values.value import Values
 from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
+from barnabas.cli.console.layout import Columns, Segment
 from barnabas.cli.console.painting import write
+from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
 from barnabas.specs import NAMES
 from barnabas.specs.jsonform import Blob, base64_text
 
 if TYPE_CHECKING:
+    from barnabas.captures.checks.retries import Retries
     from barnabas.proxy.network.report import Report
 
 
@@ -35,7 +38,9 @@ class Output:
     out: Terminal = field(default_factory=Terminal)
     err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
-    columns: show.Columns = field(default_factory=show.Columns)
+    columns: Columns = field(default_factory=Columns)
+    retries: Retries | None = None
+    """Recognises retries, which only a terminal shows; None: not needed so far."""
     blob: Blob = base64_text
     """Writes a bytes field in JSON: see `barnabas.cli.console.options.Bodies`."""
     values: Values | None = None
@@ -44,6 +49,8 @@ class Output:
     """Whether each line is flushed; else lines are buffered until there are many, or until `flush`."""
     passes: Filter | None = None
     """Selects the exchanges that are printed (`--filter`); None: all. All are counted."""
+    selected_by: str = ""
+    """The options that select them, for the note on those that are not printed."""
     traced: Callable[[Exchange], None] | None = None
     """Called with each exchange that passes the filter, even if it is folded (`--otlp`)."""
     folded: Folded | None = None
@@ -67,16 +74,38 @@ class Output:
         if quiet or (quiet is None and self.out.is_terminal and self.passes is None):
             self.folded = Folded()
 
+    def select(self, condition: str | None, *, errors: bool = False) -> None:
+        """Print only exchanges that pass. Raises Trouble if the condition is invalid.
+
+        Args:
+            condition: The condition of `--filter`.
+            errors: Whether only failed exchanges pass (`--follow-errors`).
+        """
+        filters = [exchange_filter(FAILED)] if errors else []
+        if condition is not None:
+            filters.append(parse_filter(condition, self.context.topics, self.note))
+        if filters:
+            self.passes = lambda exchange: all(passes(exchange) for passes in filters)
+        options = ("--follow-errors", errors), ("--filter", condition is not None)
+        self.selected_by = " and ".join(option for option, given in options if given)
+
     def exchange(self, exchange: Exchange) -> None:
         """Print an exchange as one line, if it passes the filter."""
+        if self._width == 0:
+            self._width = show.width_of(self.out)
+        retry = 0 if self._width is None else self._retry(exchange)
         if self.look(exchange):
-            if self._width == 0:
-                self._width = show.width_of(self.out)
-            write(
-                self.out,
-                show.line(show.log_line_of(exchange, self.context), self._width, self.columns),
-            )
+            log_line = show.log_line_of(exchange, self.context, retry)
+            write(self.out, show.line(log_line, self._width, self.columns))
             self._written(self.out.file)
+
+    def _retry(self, exchange: Exchange) -> int:
+        """Return how often the client has sent the same request before, in vain."""
+        if self.retries is None:
+            from barnabas.captures.checks.retries import Retries  # this module loads slowly
+
+            self.retries = Retries()
+        return self.retries.count(exchange, self.context)
 
     def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
         """Return a function that adds an exchange to the context, then shows it.
@@ -123,7 +152,7 @@ class Output:
         sys.stdout.write(text + "\n")
         self._written(sys.stdout)
 
-    def segments(self, parts: Sequence[show.Segment]) -> None:
+    def segments(self, parts: Sequence[Segment]) -> None:
         """Print the segments of a line in colours."""
         write(self.out, parts)
         self._written(self.out.file)
@@ -179,7 +208,7 @@ class Output:
         if self.too_large:
             notes.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
         if self.hidden:
-            notes.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
+            notes.append(f"{plural(self.hidden, 'exchange')} not shown: {self.selected_by}")
         if self.folded is not None and self.folded.note:
             notes.append(self.folded.note)
         if self.context.forgotten:

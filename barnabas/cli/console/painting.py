@@ -21,12 +21,19 @@ STYLES: Final = {
     "api": "bold",
     "details": "",
     "note": "dim",
+    "unanswered": "red",
     "error": "bold red",
-    "latency": "green",
+    "normal": "dim",
+    "latency": "dim",
     "slow": "yellow",
+    "retry": "bright_blue",
     "rules": "magenta",
 }
-"""The style of each kind of segment; text between segments has none."""
+"""The style of each kind of segment; text between segments has none.
+
+Red is what went wrong, magenta what a fault did, blue a retry, yellow a long wait. Errors that are part of
+normal operation are dim, like all that is in every line.
+"""
 
 
 def write(console: Console, parts: Sequence[tuple[str, str]]) -> None:

@@ -1,7 +1,8 @@
 """The log line of an exchange on a terminal.
 
 `log_line_of` takes the values of a line from an exchange, `segments` makes texts of known kinds from them,
-and `line` fits these into the width of a terminal; `painting.py` adds colours. Nothing here reads a clock.
+and `line` arranges these for the width of a terminal (`layout.py`); `painting.py` adds colours. Nothing here
+reads a clock. Without a terminal lines have all their text, in an order that programs may rely on.
 
 A line begins with the time at which its exchange ended, since it is printed then: the times of a log never
 decrease, however long a Fetch has waited. The latency shows when the exchange began.
@@ -9,19 +10,31 @@ decrease, however long a Fetch has waited. The latency shows when the exchange b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.captures.kafka.wording import fit, middle, printable
+from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.notes import is_failure
+from barnabas.captures.kafka.wording import printable
+from barnabas.cli.console.layout import (
+    NARROW,
+    Columns,
+    Segment,
+    abbreviated,
+    cells,
+    fitted,
+    plain,
+    spaced,
+)
 from barnabas.cli.console.painting import write
+from barnabas.cli.console.terminal import WIDE
 
 SLOW_MS: Final = 100.0
 """The latency from which on a line is marked as slow ..."""
@@ -32,60 +45,8 @@ SLOW_WAIT_MS: Final = 1000.0
 WAITING: Final = (1, 11, 14, 78)
 """Fetch, JoinGroup, SyncGroup, ShareFetch: brokers delay their responses until they have content."""
 
-GIVING_WAY: Final = (
-    ("details", 32),
-    ("rules", 10),
-    ("details", 16),
-    ("note", 24),
-    ("details", 0),
-)
-"""The kinds of segments that are shortened in a line that is too long, in order, and to how many cells.
-
-Error and latency are never shortened.
-"""
-
 PADDED: Final = {"client": 16, "broker": 3, "api": 20}
 """Cells to which segments are padded without a terminal; longer ones stay."""
-
-
-class Columns:
-    """The widths to which a terminal's segments are padded, so that columns are aligned.
-
-    A column is as wide as its longest text so far, within bounds that depend on the terminal's width.
-
-    >>> columns = Columns()
-    >>> columns.put("client", "orders", 80), columns.put("client", "consumer-readers-1", 80)
-    ('orders    ', 'consumer-…rs-1')
-    >>> columns.put("client", "orders", 80)
-    'orders        '
-    """
-
-    def __init__(self) -> None:
-        self._cells = {"client": 10, "broker": 2, "api": 17}
-
-    def put(self, kind: str, text: str, width: int) -> str:
-        """Return a text padded or shortened to its column on a terminal of `width` cells."""
-        least = self._cells.get(kind)
-        if least is None:
-            return text
-        most, size = _most(kind, width), len(text) if text.isascii() else cells(text)
-        if size > most:
-            text = _middle(text, most)
-            size = cells(text)
-        if size > least:
-            self._cells[kind] = size
-        return text + " " * (min(least, most) - size)
-
-
-@lru_cache(64)
-def _most(kind: str, width: int) -> int:
-    match kind:
-        case "client":
-            return max(14, min(28, width // 6))
-        case "api":  # the longest name has 28 characters
-            return max(18, min(32, width // 5))
-        case _:
-            return 11
 
 
 class LogLine(NamedTuple):
@@ -105,12 +66,19 @@ class LogLine(NamedTuple):
     rules: tuple[str, ...]
     controller: int | None = None
     """Node id of the controller that got the request instead of a broker."""
+    connection: int = 0
+    """The number of the connection; 0: unknown."""
+    retry: int = 0
+    """How often the client has sent the same request before, in vain (`barnabas.captures.checks.retries`)."""
 
 
-def log_line_of(exchange: Exchange, context: Context | None = None) -> LogLine:
+def log_line_of(exchange: Exchange, context: Context | None = None, retry: int = 0) -> LogLine:
     """Return the values of an exchange's log line.
 
-    context: See `barnabas.captures.kafka.log_line.details`.
+    Args:
+        exchange: The exchange.
+        context: See `barnabas.captures.kafka.log_line.details`.
+        retry: See `LogLine.retry`.
     """
     return LogLine(
         exchange.end,
@@ -125,6 +93,8 @@ def log_line_of(exchange: Exchange, context: Context | None = None) -> LogLine:
         exchange.latency_ms,
         exchange.rules,
         exchange.controller,
+        exchange.connection,
+        retry,
     )
 
 
@@ -143,6 +113,7 @@ def log_line_of_row(row: Mapping[str, Any]) -> LogLine:
         row["error"] or "",
         row["latency_ms"],
         tuple(row["rules"]),
+        connection=row["connection"],
     )
 
 
@@ -153,16 +124,12 @@ def _node(broker: int | None, controller: int | None) -> str:
     return "-" if broker is None else f"b{broker}"
 
 
-Segment = tuple[str, str]
-"""A part of a line: its kind, a key of STYLES, and its text."""
-
-
 def segments(log_line: LogLine, *, zone: tzinfo | None = None) -> list[Segment]:
     """Return the segments of an exchange's line in order, without empty ones.
 
     zone: The time zone of the time of day, by default the machine's.
     """
-    end, client, broker, key, version, api, details, note, error, latency, rules, controller = (
+    end, client, broker, key, version, api, details, note, error, latency, rules, controller, *_ = (
         log_line
     )
     second, rest = divmod(end // 1_000_000, 1000)
@@ -175,12 +142,14 @@ def segments(log_line: LogLine, *, zone: tzinfo | None = None) -> list[Segment]:
     if details:
         parts.append(("details", details))
     if note:
-        parts.append(("note", note))
+        parts.append(("unanswered" if latency is None and is_failure(note) else "note", note))
     if error:
-        parts.append(("error", error))
+        parts.append(("normal" if is_normal(api, error) else "error", error))
     if latency is not None:
         slow = latency >= (SLOW_WAIT_MS if key in WAITING else SLOW_MS)
         parts.append(("slow" if slow else "latency", ms(latency)))
+    if log_line.retry:
+        parts.append(("retry", f"retry {log_line.retry}"))
     if rules:
         parts.append(("rules", f"⟵ {', '.join(rules)}"))
     if plain(parts).isprintable() and client:  # nearly all
@@ -211,7 +180,7 @@ def line(
     *,
     zone: tzinfo | None = None,
 ) -> list[Segment]:
-    """Return the segments of an exchange's line in at most `width` cells; details are shortened first.
+    """Return the segments of an exchange's line, arranged in at most `width` cells.
 
     Args:
         log_line: The line's values.
@@ -222,82 +191,18 @@ def line(
     parts = segments(log_line, zone=zone)
     if width is None:
         padded = [(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts]
-        return _spaced(padded)
-    put = (columns or Columns()).put
-    parts = [
-        (kind, put(kind, text, width)) if kind in PADDED else (kind, text) for kind, text in parts
-    ]
-    text = " ".join([text for _, text in parts])
-    if len(text) <= width and _narrow(text):  # most lines
-        return _spaced(parts)
-    parts = _spaced(_fitting(parts, width))
-    text = plain(parts)
-    return parts if cells(text) <= width else _cut(parts, set_cell_size(text, width - 1) + "…")
+        return spaced(padded)
+    return fitted(worded(parts, log_line, width), width, columns or Columns())
 
 
-def plain(parts: Sequence[Segment]) -> str:
-    """Return the text of segments, without colours."""
-    return "".join([text for _, text in parts])
-
-
-def cells(text: str) -> int:
-    """Return the number of terminal cells that a text takes."""
-    return len(text) if _narrow(text) else cell_len(text)
-
-
-def _narrow(text: str) -> bool:
-    """Check that a text consists of ASCII and of the log's own signs, each of which takes one cell."""
-    if text.isascii():
-        return True
-    signs = (
-        text.count("→") + text.count("⟵") + text.count("…")
-    )  # three bytes each, others two or more
-    return len(text.encode("utf-8", "surrogatepass")) == len(text) + 2 * signs
-
-
-def _spaced(parts: list[Segment]) -> list[Segment]:
-    spaced = [_SPACE] * (2 * len(parts) - 1)
-    spaced[::2] = parts
-    return spaced
-
-
-_SPACE: Final = ("", " ")
-
-
-def _cut(parts: list[Segment], text: str) -> list[Segment]:
-    """Distribute a shortened text of a line to the kinds of its segments."""
-    shortened, offset = [], 0
-    for kind, part in parts:
-        shortened.append((kind, text[offset : offset + len(part)]))
-        offset += len(part)
-    return shortened
-
-
-def _fitting(parts: list[Segment], width: int) -> list[Segment]:
-    """Shorten segments until they fit into the width."""
-    over = sum([cells(text) + 1 for _, text in parts]) - 1 - width
-    if over <= 0:
+def worded(parts: list[Segment], log_line: LogLine, width: int) -> list[Segment]:
+    """Return segments in the words of a terminal: abbreviated, or with the connection's number."""
+    if width < NARROW:
+        return abbreviated(parts)
+    if not log_line.connection:
         return parts
-    for kind, least in GIVING_WAY:
-        for index, (other, before) in enumerate(parts):
-            if over > 0 and other == kind:
-                size = cells(before)
-                text = _fit(before, max(size - over, min(size, least)))
-                over -= size - cells(text)
-                parts[index] = (kind, text)
-    return [(kind, text) for kind, text in parts if text]
-
-
-def _fit(text: str, width: int) -> str:
-    text = fit(text, width) if width > 0 else ""
-    return text if cells(text) <= width else set_cell_size(text, width - 1) + "…"
-
-
-def _middle(text: str, width: int) -> str:
-    """Shorten a text in its middle; a text with wide characters loses its end."""
-    if cells(text) <= width:
-        return text
-    return middle(text, width) if text.isascii() else set_cell_size(text, width - 1) + "…"
+    connection = f"{log_line.connection}→{_node(log_line.broker, log_line.controller)}".ljust(6)
+    return [(kind, connection if kind == "broker" else text) for kind, text in parts]
 
 
 def show(console: Console, log_line: LogLine, columns: Columns | None = None) -> None:
@@ -309,5 +214,8 @@ def show(console: Console, log_line: LogLine, columns: Columns | None = None) ->
 
 
 def width_of(console: Console) -> int | None:
-    """Return the cells of the console's terminal; None: no terminal, so lines may have any length."""
-    return console.width if console.is_terminal else None
+    """Return the cells of the console's terminal; None: no terminal, so lines may have any length.
+
+    With FORCE_COLOR rich calls a file a terminal: it gets colours, and the whole lines of a file.
+    """
+    return console.width if console.is_terminal and console.width < WIDE else None

@@ -90,7 +90,8 @@ def exchanges(
     only: Filter = None,
 ) -> None:
     """Print the last exchanges, or new ones until Ctrl-C, as the log does."""
-    from barnabas.cli.console.show import Columns, log_line_of_row, show
+    from barnabas.cli.console.layout import Columns
+    from barnabas.cli.console.show import log_line_of_row, show
     from barnabas.cli.console.terminal import Terminal
 
     port: Port = ctx.obj

@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.progress import progress_bar
@@ -68,10 +66,9 @@ def run(name: str, out: Path, *, short: bool) -> int:
     with os_errors(f"--out {out}"):
         out.mkdir(parents=True, exist_ok=True)
     begun, load = datetime.now(UTC), os.getloadavg()[0]
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
         tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True) as folder,
-        progress_bar(output, *columns) as progress,
+        progress_bar(output) as progress,
     ):
         task = progress.add_task("starting brokers", total=1)
 

@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 from barnabas.addresses import parse_servers
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.progress import progress_bar
 from barnabas.cli.explore.options import ExploreOptions
 from barnabas.cli.explore.report import Report
 from barnabas.cli.plugins.faults import own_faults
@@ -83,7 +83,7 @@ def _all(job: Job, bench: Bench) -> int:
     try:
         job.output.note(f"asking {bench.bootstrap} for its partitions ({PATIENCE:.0f} s at most)")
         ends(bench.bootstrap)  # reports an unreachable cluster before anything else
-        with counting_bar(job.output) as progress:
+        with progress_bar(job.output) as progress:
             task = progress.add_task("recording", total=None)
             first = record(bench, folder, job.options.time_limit)
             report.add(first)

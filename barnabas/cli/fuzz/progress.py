@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.progress import (
-    BarColumn,
     Progress,
     ProgressColumn,
     Task,
     TaskID,
-    TextColumn,
-    TimeElapsedColumn,
 )  # fmt: skip
 from rich.text import Text
 
@@ -143,7 +140,7 @@ class CampaignProgress:
                 self._print_new(name, new_finding)
             self.causes.add(root_cause)
             (self.shared.discard if whole else self.shared.add)(name)
-        self.progress.update(self.task, completed=event.end, said=self._said(event.end))
+        self.progress.update(self.task, completed=event.end, note=self._said(event.end))
         self._event("batch", **self._numbers(event.end))
 
     def ended(self, event: RoundEnded) -> None:
@@ -162,7 +159,7 @@ class CampaignProgress:
 
     def shrinking(self, finding: Finding, number: int, count: int) -> None:
         """Show which finding is being shrunk."""
-        self.progress.update(self.task, said=f"{finding.name}, {number} of {count}")
+        self.progress.update(self.task, note=f"{finding.name}, {number} of {count}")
         self._event("shrinking", name=finding.name, number=number, count=count)
 
     def close(self, seconds: float, database: Path) -> None:
@@ -307,19 +304,11 @@ def campaign_progress(
     output: Output, as_json: bool, findings: Findings
 ) -> Iterator[CampaignProgress]:
     """Show the progress of a campaign: a bar on a terminal, lines elsewhere."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:,}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[said]}", style="dim"),
-        ActivityColumn(),
-    )
-    with progress_bar(output, *columns, hidden=as_json) as progress:
+    with progress_bar(output, ActivityColumn(), hidden=as_json) as progress:
         yield CampaignProgress(
             output,
             as_json,
             findings,
             progress,
-            progress.add_task("", total=None, said="", target=None),
+            progress.add_task("", total=None, unit="cases", target=None),
         )

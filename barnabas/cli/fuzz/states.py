@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from barnabas.cli.console.extras import needs
@@ -126,14 +125,8 @@ def _learned(
 
 @contextmanager
 def _progress(output: Output, description: str) -> Iterator[Callable[[], None]]:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.completed:,.0f} requests", style="dim"),
-    )
-    with progress_bar(output, *columns) as progress:
-        task = progress.add_task(description, total=None)
+    with progress_bar(output) as progress:
+        task = progress.add_task(description, total=None, unit="requests")
         yield lambda: progress.advance(task)
 
 

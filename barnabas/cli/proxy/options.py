@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import typer
 
 from barnabas.addresses import parse_host, parse_ports, parse_servers
-from barnabas.cli.console.options import JsonBytes, OwnFaults, QuietFetches, ValueOptions
+from barnabas.cli.console.options import (
+    FollowErrors,
+    JsonBytes,
+    OwnFaults,
+    QuietFetches,
+    ValueOptions,
+)
 from barnabas.cli.console.parameters import MAIN, given, written
 from barnabas.cli.console.parsing import (
     parse_listen,
@@ -118,6 +124,7 @@ class LogOptions:
             rich_help_panel=MAIN,
         ),
     ] = None
+    follow_errors: FollowErrors = False
     quiet_fetches: QuietFetches = None
     log_wait: Annotated[
         bool,
@@ -134,6 +141,8 @@ class LogOptions:
         """Raise Trouble for options that change nothing in this format of the log."""
         if not self.followed and self.only is not None:
             raise Trouble("--filter applies to the log: omit --log off")
+        if not self.followed and self.follow_errors:
+            raise Trouble("--follow-errors applies to the log: omit --log off")
         if not self.followed and self.log_wait:
             raise Trouble("--log-wait applies to the log: omit --log off")
         if self.bodies is not None and self.log is not Log.json:
@@ -156,13 +165,11 @@ class LogOptions:
         from barnabas.captures.kafka.context import Context
         from barnabas.cli.console.options import blob_of
         from barnabas.cli.console.output import Output
-        from barnabas.cli.console.parsing import parse_filter
 
         output = Output(context=Context(topics=topics), blob=blob_of(self.bodies))
         if self.values.shown:
             output.values = self.values.read(wait=False)
-        if self.only is not None:
-            output.passes = parse_filter(self.only, output.context.topics, output.note)
+        output.select(self.only, errors=self.follow_errors)
         if self.log is Log.pretty:
             output.fold(self.quiet_fetches)
         return output

@@ -20,7 +20,7 @@ from barnabas.cli.captures.input import bar, only_kafka, opened, read, undamaged
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.progress import progress_bar
 from barnabas.cli.console.show import line, log_line_of
 from barnabas.cli.proxy.tls_contexts import broker_tls
 from barnabas.cli.replay.options import ReplayOptions
@@ -231,7 +231,7 @@ def _counted(output: Output, total: int) -> Iterator[Callable[[], None]]:
     if output.out.is_terminal:
         yield lambda: None
         return
-    with counting_bar(output) as progress:
+    with progress_bar(output) as progress:
         task = progress.add_task("replaying", total=total)
         yield lambda: progress.advance(task)
 

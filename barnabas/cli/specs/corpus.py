@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.progress import counting_bar
+from barnabas.cli.console.progress import progress_bar
 from barnabas.cli.specs.show import known
 from barnabas.fuzz.campaigns.campaign import version_range
 from barnabas.fuzz.errors import CannotRun
@@ -72,7 +72,7 @@ def _chosen(apis: Sequence[str], versions: str | None) -> dict[int, range]:
 
 
 def _made(seed: int, versions: dict[int, range]) -> GoldenCorpus:
-    with counting_bar(Output()) as progress:
+    with progress_bar(Output()) as progress:
         task = progress.add_task("messages", total=sum(map(len, versions.values())))
         corpus = golden_corpus(seed, versions, lambda count: progress.update(task, advance=count))
         task = progress.add_task("read by Kafka's classes", total=len(corpus.frames))

@@ -7,8 +7,9 @@ import pytest
 from barnabas import specs
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.columns import NUMBERS
-from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.filters import exchange_filter
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.filters import FAILED, exchange_filter
+from barnabas.captures.kafka.notes import UNANSWERED
 from tests.places import SAMPLES
 
 
@@ -42,6 +43,26 @@ def exchange(**changes: Any) -> Exchange:
 )
 def test_what_passes(text: str, passes: bool) -> None:
     assert exchange_filter(text)(exchange()) is passes
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "passes"),
+    [
+        ("rule", {}, True),
+        ("fine", {"rules": ()}, False),
+        ("error", {"rules": (), "error": "NOT_CONTROLLER"}, True),
+        ("new member", {"rules": (), "key": 11, "error": "MEMBER_ID_REQUIRED"}, True),
+        ("versions", {"rules": (), "key": 18, "error": "UNSUPPORTED_VERSION"}, False),
+        ("no response", {"rules": (), "error": None, "note": "no response: gone"}, True),
+        ("acks=0", {"rules": (), "error": None, "note": UNANSWERED}, False),
+        ("token", {"rules": (), "key": SASL_TOKEN, "error": None}, False),
+    ],
+)
+def test_what_has_failed(name: str, changes: dict[str, Any], passes: bool) -> None:
+    error = changes.pop("error", "")
+    failed = exchange(**changes)
+    failed.set_error(error)
+    assert exchange_filter(FAILED)(failed) is passes, name
 
 
 def test_what_cannot_be_decided_does_not_pass() -> None:

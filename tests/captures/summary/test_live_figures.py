@@ -85,7 +85,7 @@ def test_errors_faults_and_silence_are_counted_apart() -> None:
         produce(0, ["a"], error=6),
         refused_join(at=1),
         dataclasses.replace(produce(2, ["a"], error=None, acks=0), note=UNANSWERED),
-        produce(3, ["a"], error=None),
+        dataclasses.replace(produce(3, ["a"], error=None), note="no response: connection closed"),
         dataclasses.replace(metadata(4), rules=("slow",)),
     )
     sized = (

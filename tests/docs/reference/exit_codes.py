@@ -45,8 +45,8 @@ def exit_codes() -> str:
         (
             _INTERRUPTED,
             "interrupted by Ctrl-C. Exceptions: `fuzz run` and `explore` with findings exit with 1; "
-            "commands that run until Ctrl-C (`proxy`, `peers start`, `analyze --follow`) exit with 0, or "
-            "with 1 if there are findings",
+            "commands that run until Ctrl-C (`proxy`, `top`, `peers start`, `analyze --follow`) exit "
+            "with 0, or with 1 if there are findings",
         ),
     )
     return page(

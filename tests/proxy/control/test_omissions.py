@@ -33,8 +33,8 @@ NAMED = {
     "POST /scenario/rules/{name}/fire", "POST /scenario/rules/{name}/release", "GET /metrics",
 }  # fmt: skip
 WITHOUT_WORKERS = {
-    "GET /exchanges", "GET /exchanges/stream", "GET /scenario/schema", "POST /scenario/check",
-    "POST /scenario/try", "POST /scenario/draft", "POST /drain",
+    "GET /exchanges", "GET /exchanges/stream", "GET /figures/stream", "GET /scenario/schema",
+    "POST /scenario/check", "POST /scenario/try", "POST /scenario/draft", "POST /drain",
 }  # fmt: skip
 """What the process does that listens, with what it has."""
 

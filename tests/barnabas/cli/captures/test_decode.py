@@ -94,3 +94,15 @@ def test_a_capture_without_packets_or_exchanges_is_reported(tmp_path: Path) -> N
 def written(tmp_path: Path, said: list[Said]) -> Path:
     packets = map(ip_packet, segments(said, itertools.repeat(90)))
     return write_pcap(tmp_path / "run.pcap", packets)
+
+
+def test_only_failed_exchanges_are_printed() -> None:
+    faults = SAMPLES / "faults.pcapng"
+    code, lines, notes = decode(faults, "--follow-errors")
+    assert code == 0
+    assert len(lines.splitlines()) == 7
+    assert all("⟵ " in line or "no response" in line for line in lines.splitlines())
+    assert notes == "46 exchanges not shown: --follow-errors\n"
+    fetches = decode(faults, "--follow-errors", "--filter", "api == 'Fetch'", "--json")
+    assert {row["api"] for row in fetches.rows} == {"Fetch"}
+    assert fetches.stderr == "50 exchanges not shown: --follow-errors and --filter\n"

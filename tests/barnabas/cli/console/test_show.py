@@ -16,7 +16,7 @@ from rich.text import Span, Text
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.cli.console import painting, show
+from barnabas.cli.console import layout, painting, show
 from barnabas.cli.console.terminal import Terminal
 from barnabas.proxy.control import views
 from barnabas.specs.registry import api
@@ -44,8 +44,10 @@ def heartbeat(**changes: Any) -> Exchange:
     return Exchange(**values | changes)
 
 
-def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
-    return show.plain(show.line(show.log_line_of(exchange), width, columns, zone=UTC))
+def line(
+    exchange: Exchange, width: int | None = None, columns: layout.Columns | None = None
+) -> str:
+    return layout.plain(show.line(show.log_line_of(exchange), width, columns, zone=UTC))
 
 
 UNKNOWN: dict[str, Any] = {
@@ -70,7 +72,7 @@ LONG_ID = f"consumer-billing-{'b' * 30}-2"
             None,
             "02:40:00.123 127.0.0.1:5000   -   Heartbeat v3         connection closed",
         ),
-        (heartbeat(client_id=LONG_ID), 200, " consumer-billing-b…bbbbbbb-2 b2"),
+        (heartbeat(client_id=LONG_ID), 200, " consumer-billing-b…bbbbbbb-2 1→b2 "),
         (heartbeat(client_id=LONG_ID), None, f" {LONG_ID} b2"),
         (heartbeat(key=44, version=1), 80, " IncrementalA…gs v1 "),
         (heartbeat(key=44, version=1), 140, " IncrementalAlterConfigs v1 "),
@@ -111,13 +113,14 @@ def commit(group: str, **changes: Any) -> Exchange:
 def test_a_long_group_id_leaves_what_matters(width: int | None, length: int) -> None:
     group = f"team-a.{'g' * length}.eu-1"
     shown = line(commit(group, client_id="consumer-billing-1"), width)
-    for what in (" team-", "-1 orders[0=50,1=51] ", "ILLEGAL_GENERATION 3.14 ms ⟵ slow fe"):
+    latency = " 3.14 ms" if width is None else ""
+    for what in (" team-", "-1 orders[0=50,1=", f"ILLEGAL_GENERATION{latency} ⟵ slow fe"):
         assert what in shown
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_lines_stand_below_each_other(width: int) -> None:
-    columns = show.Columns()
+    columns = layout.Columns()
     several = [
         heartbeat(client_id=client, key=key, version=version, broker=broker)
         for key, version in ((71, 0), (12, 3), (44, 1), (1, 17))
@@ -132,6 +135,77 @@ def test_lines_stand_below_each_other(width: int) -> None:
     assert set(begins[-9:]) == {max(begins)}
     assert columns.put("client", several[0].client_id or "", width)[-2:] == "-1"
     assert columns.put("client", several[1].client_id or "", width)[-2:] == "-2"
+
+
+ERRORS = (
+    None,
+    7,
+    27,
+    53,
+)  # no error, REQUEST_TIMED_OUT, one of a normal rebalance, the longest name
+NAMED = {
+    7: "REQUEST_TIMED_OUT",
+    27: "REBALANCE_IN_PROGRESS",
+    53: "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+}
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_an_outcome_is_whole_in_a_line_that_fits(width: int) -> None:
+    columns = layout.Columns()
+    declared = api("Heartbeat").response.codec(3)
+    for code in ERRORS * 2:
+        body = declared.encode({"error_code": code or 0})
+        found = line(heartbeat(response_body=body, rules=("slow",)), width, columns)
+        assert cell_len(found) <= width
+        assert NAMED.get(code or 0, "") in found
+        assert " 3.14 ms " in found
+
+
+@pytest.mark.parametrize("width", [120, 200])
+def test_latencies_and_outcomes_are_aligned(width: int) -> None:
+    columns = layout.Columns()
+    several = [
+        heartbeat(latency_ms=latency, rules=(rule,), response_body=None)
+        for latency in (0.5, 33.3, 1500.0)
+        for rule in ("slow fetches", "slow")
+    ]
+    several.insert(
+        3, heartbeat(latency_ms=None, rules=(), response_body=None, note="no response: gone")
+    )
+    shown = [line(each, width, columns) for each in several]
+    assert len({found.index(" ms ") for found in shown if " ms " in found}) == 1
+    outcomes = [max(found.find("⟵"), found.find("no response")) for found in shown]
+    assert len(set(outcomes)) == 1
+
+
+def test_a_narrow_terminal_abbreviates() -> None:
+    exchange = heartbeat(
+        latency_ms=None, rules=(), response_body=None, note="no response: the client closed"
+    )
+    log_line = show.log_line_of(exchange, retry=2)
+    narrow, wide = (layout.plain(show.line(log_line, width)) for width in (80, 140))
+    assert narrow.endswith(" the client closed ↻2")
+    assert wide.endswith(" no response: the client closed retry 2")
+    assert " 1→b2 " in wide
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "normal"),  # REBALANCE_IN_PROGRESS
+        ({"response_body": api("Heartbeat").response.codec(3).encode({"error_code": 25})}, "error"),
+        (
+            {"latency_ms": None, "note": "no response: connection closed", "response_body": None},
+            "unanswered",
+        ),
+        ({"latency_ms": None, "note": "no response (acks=0)", "response_body": None}, "note"),
+    ],
+    ids=["part of a rebalance", "error", "no response", "acks=0"],
+)
+def test_the_kind_of_an_outcome_is_its_meaning(changes: dict[str, Any], kind: str) -> None:
+    kinds = {kind for kind, _ in show.segments(show.log_line_of(heartbeat(**changes)))}
+    assert kinds & {"normal", "error", "unanswered", "note"} == {kind}
 
 
 def test_the_clock_of_a_log_does_not_go_back() -> None:
@@ -157,7 +231,7 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
         exchange.ended = exchange.end
         row = json.loads(json.dumps(views.exchange(exchange, context)))
         for width in (80, 200, None):
-            of_row = show.plain(show.line(show.log_line_of_row(row), width, zone=UTC))
+            of_row = layout.plain(show.line(show.log_line_of_row(row), width, zone=UTC))
             assert of_row == line(exchange, width)
 
 
@@ -188,6 +262,8 @@ SHOWN = st.builds(
     error=st.sampled_from(["", "ILLEGAL_GENERATION"]),
     latency_ms=st.none() | st.floats(0, 1e7),
     rules=st.lists(TEXTS, max_size=2).map(tuple),
+    connection=st.integers(0, 2000),
+    retry=st.integers(0, 20),
 )
 
 
@@ -198,9 +274,7 @@ def by_rich(console: Console, found: show.LogLine, width: int | None) -> None:
         pad = show.PADDED
         parts = [(kind, text + " " * (pad.get(kind, 0) - cell_len(text))) for kind, text in parts]
     else:
-        columns = show.Columns()
-        put = [(kind, columns.put(kind, text, width)) for kind, text in parts]
-        parts = show._fitting(put, width)
+        parts = layout.arranged(show.worded(parts, found, width), width, layout.Columns())
     spans, at = [], 0
     for kind, text in parts:
         spans.append(Span(at, at + len(text), painting.STYLES[kind]))
@@ -237,9 +311,9 @@ def test_a_line_is_written_as_rich_would(
     for way in (by_rich, None):
         file = io.StringIO()
         console = Terminal(file=file, force_terminal=terminal, _environ=environment)
-        if console.is_terminal:
+        if terminal:
             console.width = width
-        cells = console.width if console.is_terminal else None
+        cells = show.width_of(console)
         if way is None:
             painting.write(console, show.line(found, cells, zone=UTC))
         else:
