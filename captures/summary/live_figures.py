@@ -19,11 +19,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.normal_errors import is_normal
-<<<<<<< HEAD
-from barnabas.captures.kafka.notes import UNANSWERED
-=======
 from barnabas.captures.kafka.notes import is_failure
->>>>>>> term
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.summary.api_stats import Latencies
 from barnabas.captures.summary.live_groups import LiveGroups
@@ -48,11 +44,7 @@ class Counts:
     errors: int = 0
     """Responses with an error that is no part of normal operation."""
     unanswered: int = 0
-<<<<<<< HEAD
-    """Requests without a response, except those that get none (acks=0)."""
-=======
     """Requests that got no response, though they needed one."""
->>>>>>> term
     faults: int = 0
     """Exchanges that a rule changed."""
     bytes: int = 0
@@ -63,11 +55,7 @@ class Counts:
         """Count an exchange."""
         self.count += 1
         self.errors += bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
-<<<<<<< HEAD
-        self.unanswered += exchange.response_size is None and exchange.note != UNANSWERED
-=======
         self.unanswered += exchange.response_size is None and is_failure(exchange.note)
->>>>>>> term
         self.faults += bool(exchange.rules)
         self.bytes += exchange.request_size + (exchange.response_size or 0)
         if exchange.latency_ms is not None:

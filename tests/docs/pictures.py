@@ -1,7 +1,8 @@
 """The pictures of docs/: `python -m tests.docs.pictures FOLDER` makes them.
 
 recording.svg is a recording of three terminals. report.png is the page that `barnabas analyze` makes of the
-demo's capture; page.png and sequence.png are what `barnabas demo --web` shows in chromium.
+demo's capture; overview.png, page.png and sequence.png are what `barnabas demo --web` shows in chromium, and
+overview-dark.png what it shows who prefers dark colours.
 
 `make pictures` writes those of the repository. `make docs` writes new ones into the site only, so a build of
 the documentation leaves no changes in the repository.
@@ -39,6 +40,13 @@ def page(pictures: Path) -> None:
     with barnabas("demo", "--web") as ready, page_at(ready["page"], width=1400) as shown:
         shown.set_viewport_size({"width": 1400, "height": 700})
         shown.wait_for_timeout(12_000)
+        shown.get_by_role("button", name="Overview").click()
+        shown.wait_for_timeout(1500)
+        shown.screenshot(path=pictures / "overview.png")
+        shown.emulate_media(color_scheme="dark")
+        shown.screenshot(path=pictures / "overview-dark.png")
+        shown.emulate_media(color_scheme="light")
+        shown.get_by_role("button", name="Exchanges").click()
         shown.keyboard.press("End")
         shown.locator(".row", has_text="Produce").last.click()
         shown.locator("article .hex b[data-at=timeout_ms]").first.click()
