@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.bands import Bands
-from barnabas.captures.summary.heat_map import LatencyView
 from barnabas.captures.summary.lag import Lag
 from barnabas.captures.summary.lanes import Lanes
+from barnabas.captures.summary.latency_view import LatencyView
 from barnabas.captures.summary.traffic import Traffic
 from barnabas.captures.summary.transactions import Transactions
 from barnabas.proxy.control.bodies import json_response
@@ -96,7 +96,7 @@ class Views:
         context = self.history.context
         self._groups = Lanes(), Bands(context), Lag(context)
         self._transactions = Transactions(context)
-        self._topics, self._latency = Traffic(context), LatencyView()
+        self._topics, self._latency = Traffic(context), LatencyView(context)
         self._fed = {
             "groups": FedViews(*self._groups),
             "transactions": FedViews(self._transactions),
@@ -153,7 +153,7 @@ class Views:
         )
 
     async def latency(self, _: Request) -> Response:
-        """Return percentiles by API and heat maps, of clients' latencies and of brokers' alone."""
+        """Return percentiles by API, client and broker, and heat maps: of clients' latencies, and of brokers' alone."""
         return await self._answer("latency", self._latency.rows)
 
     async def _answer(self, name: str, compute: Callable[[], dict[str, Any]]) -> Response:

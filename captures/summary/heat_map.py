@@ -1,4 +1,4 @@
-"""Count exchanges by time and latency: a heat map, next to percentiles by API."""
+"""Count exchanges by time and latency: a heat map."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from collections import Counter
 from typing import Any, Final
 
 from barnabas.captures.checks.finding import MS
-from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.summary.api_stats import ApiStats
+from barnabas.captures.summary.time_columns import TimeColumns
 
 COLUMNS: Final = 240
 """Columns of time; if more are needed, pairs of columns are merged."""
-
-WIDTH_MS: Final = 10
-"""The initial width of a column."""
 
 PER_OCTAVE: Final = 2
 """Latency buckets between a latency and its double."""
@@ -44,8 +40,6 @@ def bound_ms(number: int) -> float:
 class HeatMap:
     """Counts by time and latency, in at most COLUMNS x (ROWS + 1) cells.
 
-    A column is 10 ms wide, times a power of two.
-
     >>> heat = HeatMap()
     >>> heat.note(0, 1.0); heat.note(3_000_000_000, 1.0)
     >>> heat.document()
@@ -53,68 +47,22 @@ class HeatMap:
     """
 
     def __init__(self) -> None:
-        self.width_ms = WIDTH_MS
-        self._cells: Counter[tuple[int, int]] = Counter()
-        self._first = self._last = -1
+        self._times = TimeColumns[Counter[int]](COLUMNS, Counter, Counter.update)
 
     def note(self, ts: int, ms: float) -> None:
         """Count an exchange whose request arrived at `ts`, in ns since the epoch."""
-        column = ts // (self.width_ms * MS)
-        self._first = column if self._first < 0 else min(self._first, column)
-        self._last = max(self._last, column)
-        self._cells[column, bucket(ms)] += 1
-        while self._last - self._first >= COLUMNS:
-            self._widen()
-
-    def _widen(self) -> None:
-        self.width_ms *= 2
-        self._first, self._last = self._first // 2, self._last // 2
-        cells, self._cells = self._cells, Counter()
-        for (column, row), count in cells.items():
-            self._cells[column // 2, row] += count
+        column = self._times.at(ts)
+        if column is not None:
+            column[bucket(ms)] += 1
 
     def document(self) -> dict[str, Any]:
         """Return the map in JSON form: cells are [start of the column, longest latency in ms, count]."""
+        width_ms = self._times.width_ms
         return {
-            "width_ms": self.width_ms,
+            "width_ms": width_ms,
             "cells": [
-                [str(column * self.width_ms * MS), bound_ms(row), count]
-                for (column, row), count in sorted(self._cells.items())
+                [str(number * width_ms * MS), bound_ms(row), count]
+                for number, column in sorted(self._times.columns.items())
+                for row, count in sorted(column.items())
             ],
-        }
-
-
-class LatencyView:
-    """Percentiles by API and a heat map, as seen by clients and of the brokers alone."""
-
-    def __init__(self) -> None:
-        self._sides = {"client": (ApiStats(), HeatMap()), "broker": (ApiStats(), HeatMap())}
-
-    def add(self, exchange: Exchange) -> None:
-        """Add an exchange; responses without a request have no latency."""
-        if exchange.key <= STRAY:
-            return
-        for side, ms in (("client", exchange.latency_ms), ("broker", exchange.broker_ms)):
-            apis, heat = self._sides[side]
-            apis.note(exchange.key, None if ms is None else round(ms * MS))
-            if ms is not None:
-                heat.note(exchange.ts, ms)
-
-    def rows(self) -> dict[str, Any]:
-        """Return, for clients and brokers, a row for each API and the heat map."""
-        return {
-            side: {
-                "apis": [
-                    {
-                        "api": row.api,
-                        "count": row.count,
-                        "p50_ms": row.p50_ms,
-                        "p99_ms": row.p99_ms,
-                        "max_ms": row.max_ms,
-                    }
-                    for row in apis.rows()
-                ],
-                "heat": heat.document(),
-            }
-            for side, (apis, heat) in self._sides.items()
         }

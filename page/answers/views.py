@@ -198,9 +198,9 @@ class Topics(ViewCounts):
 
 
 class Percentiles(TypedDict):
-    """The latencies of an API."""
+    """The latencies of an API, a client or a broker."""
 
-    api: str
+    name: str
     count: int
     p50_ms: float | None
     p99_ms: float | None
@@ -217,7 +217,7 @@ class HeatMap(TypedDict):
 class Latencies(TypedDict):
     """The latencies of clients or of brokers."""
 
-    apis: list[Percentiles]
+    tables: dict[Literal["api", "client", "broker"], list[Percentiles]]
     heat: HeatMap
 
 

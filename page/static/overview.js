@@ -1,4 +1,5 @@
 // The overview: figures over the last minutes (of a capture: over all of it), and what the checks found.
+import {Link, show} from "./links.js";
 import {usePolled} from "./polled.js";
 import {go, state} from "./store.js";
 import {problems, Table} from "./table.js";
@@ -6,7 +7,6 @@ import {bytes, count, ms, plain, plural} from "./text.js";
 import {html, useState} from "./vendor/preact.js";
 
 const NOW_MS = 10e3, FEW = 3;
-const show = filter => go({view: "exchanges", filter, chosen: null});
 
 // the exchanges that show a finding, as a filter
 const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
@@ -50,14 +50,11 @@ function Spark({values}) {
   return html`<svg class="spark" viewBox="0 0 100 31" preserveAspectRatio="none" aria-hidden="true"><path class="area" d=${`${line}V31H${points.length > 1 ? points[0][0] : 0}Z`}/><path d=${line}/></svg>`;
 }
 
-const TABLES = [
-  ["client", "Clients", name => name === "-" ? "client_id == null" : `client_id == '${name}'`], ["topic", "Topics", name => name],
-  ["api", "APIs", name => `api == '${name}'`], ["broker", "Brokers", name => /^\d+$/.test(name) ? `broker == \`${name}\`` : null],
-];
+const TABLES = [["client", "Clients"], ["topic", "Topics"], ["api", "APIs"], ["broker", "Brokers"]];
 
-const Tables = ({tables}) => html`<div class="quarters">${TABLES.map(([name, title, filter]) => html`<section key=${name}><h2>${title}</h2>
+const Tables = ({tables}) => html`<div class="quarters">${TABLES.map(([name, title]) => html`<section key=${name}><h2>${title}</h2>
   <${Table} label=${title} none="None yet." rows=${tables[name].map(row => ({...row, key: row.name}))} columns=${[
-    [name, row => filter(row.name) ? html`<button class="link" title="show its exchanges" onClick=${() => show(filter(row.name))}>${plain(row.name)}</button>` : row.name],
+    [name, row => html`<${Link} table=${name} name=${row.name}/>`],
     ["exchanges", row => count(row.count), "number"], ["errors", row => row.errors ? count(row.errors) : "", "number"], ["p99 ms", row => ms(row.p99_ms), "number"]]}/></section>`)}</div>`;
 
 function StandsOut({found: {stands_out: all, failed, waiting}}) {

@@ -76,7 +76,7 @@ def test_what_fell_out_before_somebody_looked_is_counted() -> None:
     feed(history, 50)
     found = asked(views, "latency")
     assert (found["fed"], found["missed"]) == (10, 40)
-    assert sum(row["count"] for row in found["client"]["apis"]) == 10
+    assert sum(row["count"] for row in found["client"]["tables"]["api"]) == 10
 
 
 def test_topics_and_transactions_are_bounded() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.bands import Bands
-from barnabas.captures.summary.heat_map import LatencyView
 from barnabas.captures.summary.lag import Lag
 from barnabas.captures.summary.lanes import Lanes
+from barnabas.captures.summary.latency_view import LatencyView
 from barnabas.captures.summary.traffic import Traffic
 from barnabas.captures.summary.transactions import Transactions
 from barnabas.cli.console.json_text import json_text
@@ -25,7 +25,7 @@ VIEWS: dict[str, Callable[[Context], Any]] = {
     "lag": Lag,
     "transactions": Transactions,
     "traffic": Traffic,
-    "latency": lambda _: LatencyView(),
+    "latency": LatencyView,
 }
 
 

@@ -1,0 +1,104 @@
+"""Show latencies as clients see them, and those of the brokers alone: by API, client and broker, and over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from barnabas.captures.checks.finding import MS
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.summary.api_stats import Latencies
+from barnabas.captures.summary.heat_map import HeatMap
+from barnabas.captures.summary.summary import BY, OTHERS
+
+TABLES: Final = ("api", "client", "broker")
+
+MOST: Final = 1000
+"""Rows of a table that are told apart; new labels beyond them share the row OTHERS."""
+
+SHOWN: Final = 100
+"""Rows of a table in a document, the most frequent ones; the others share the row OTHERS."""
+
+
+@dataclass(slots=True)
+class _Row:
+    count: int = 0
+    latencies: Latencies = field(default_factory=Latencies)
+
+    def add(self, other: _Row) -> None:
+        self.count += other.count
+        self.latencies.add(other.latencies)
+
+    def document(self, name: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "count": self.count,
+            "p50_ms": self.latencies.percentile_ms(0.5),
+            "p99_ms": self.latencies.percentile_ms(0.99),
+            "max_ms": self.latencies.max_ms,
+        }
+
+
+class _Table:
+    def __init__(self) -> None:
+        self._rows: dict[str, _Row] = {}
+
+    def note(self, label: str, ms: float | None) -> None:
+        row = self._rows.get(label)
+        if row is None:
+            row = self._rows.setdefault(label if len(self._rows) < MOST else OTHERS, _Row())
+        row.count += 1
+        if ms is not None:
+            row.latencies.note(round(ms * MS))
+
+    def document(self) -> list[dict[str, Any]]:
+        ordered = sorted(
+            self._rows.items(), key=lambda item: (item[0] == OTHERS, -item[1].count, item[0])
+        )
+        rest = _Row()
+        for _, row in ordered[SHOWN:]:
+            rest.add(row)
+        shown = [row.document(label) for label, row in ordered[:SHOWN]]
+        return [*shown, rest.document(OTHERS)] if rest.count else shown
+
+
+class LatencyView:
+    """Percentiles by API, client and broker, and a heat map, as seen by clients and of the brokers alone.
+
+    >>> view = LatencyView(Context())
+    >>> view.add(Exchange(0, 1, "", "app", None, 3, 0, 0, 12, 8, latency_ms=2.0))
+    >>> [row["name"] for table in view.rows()["client"]["tables"].values() for row in table]
+    ['Metadata', 'app', '-']
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._labels = [(name, label) for name, label in BY if name in TABLES]
+        self._sides = {
+            side: ({name: _Table() for name in TABLES}, HeatMap()) for side in ("client", "broker")
+        }
+
+    def add(self, exchange: Exchange) -> None:
+        """Add an exchange; responses without a request have no latency."""
+        if exchange.key <= STRAY:
+            return
+        labels = [
+            (name, each) for name, label in self._labels for each in label(exchange, self._context)
+        ]
+        for side, ms in (("client", exchange.latency_ms), ("broker", exchange.broker_ms)):
+            tables, heat = self._sides[side]
+            for name, label in labels:
+                tables[name].note(label, ms)
+            if ms is not None:
+                heat.note(exchange.ts, round(ms, 3))  # as a filter on the cell's exchanges sees it
+
+    def rows(self) -> dict[str, Any]:
+        """Return, for clients and brokers, the rows of each table and the heat map."""
+        return {
+            side: {
+                "tables": {name: table.document() for name, table in tables.items()},
+                "heat": heat.document(),
+            }
+            for side, (tables, heat) in self._sides.items()
+        }
