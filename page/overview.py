@@ -16,8 +16,8 @@ from barnabas.captures.checks.finding import SEVERITIES, Finding, Severity
 from barnabas.captures.checks.runner import CheckFailed, RunningChecks
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.summary import Summary
-from barnabas.captures.summary.timeline import Timeline
+from barnabas.captures.summary.summary import BY, OTHERS
+from barnabas.captures.summary.timeline import Column, Timeline
 from barnabas.page.views import FedViews
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
@@ -27,7 +27,10 @@ WINDOW_MS: Final = 300_000
 
 TABLES: Final = ("client", "topic", "api", "broker")
 ROWS: Final = 8
-"""Rows of a table."""
+"""Rows of a table in a response."""
+
+LABELS: Final = 10_000
+"""Rows of a table that are counted separately; further ones share one row."""
 
 LISTED: Final = 20
 """The findings of a check that are listed, the last ones."""
@@ -86,15 +89,20 @@ class LiveChecks:
 
 
 class _Tables:
-    """The counts of `barnabas summary`."""
+    """The busiest clients, topics, APIs and brokers."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._summary = Summary(TABLES)
+        self._labels = [(name, label) for name, label in BY if name in TABLES]
+        self._tables: dict[str, dict[str, Column]] = {name: {} for name, _ in self._labels}
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange."""
-        self._summary.note(exchange, self._context)
+        for name, label in self._labels:
+            table = self._tables[name]
+            for row in label(exchange, self._context):
+                known = row if row in table or len(table) < LABELS else OTHERS
+                table.setdefault(known, Column()).note(exchange)
 
     def document(self) -> dict[str, list[dict[str, Any]]]:
         """Return the most frequent rows of each table in JSON form."""
@@ -102,13 +110,15 @@ class _Tables:
             name: [
                 {
                     "name": label,
-                    "count": row.count,
-                    "errors": sum(row.errors.values()),
-                    "p99_ms": row.latencies.percentile_ms(0.99),
+                    "count": column.count,
+                    "errors": column.errors,
+                    "p99_ms": column.latencies.percentile_ms(0.99),
                 }
-                for label, row in self._summary.rows(name)[:ROWS]
+                for label, column in sorted(
+                    table.items(), key=lambda item: (-item[1].count, item[0])
+                )[:ROWS]
             ]
-            for name in TABLES
+            for name, table in self._tables.items()
         }
 
 

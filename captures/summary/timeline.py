@@ -14,6 +14,9 @@ from barnabas.captures.summary.time_columns import TimeColumns
 COLUMNS: Final = 80
 """Columns of time; if more are needed, pairs of columns are merged."""
 
+RECENT_MS: Final = 10_000
+"""The span of the newest columns whose sum is "recent"; at least one column."""
+
 CONNECTIONS: Final = 10_000
 """Connections of a column that are told apart."""
 
@@ -84,9 +87,15 @@ class Timeline:
         """Return the columns in JSON form, also the empty ones between the first and the last."""
         times = self._times
         columns = [times.columns.get(number, Column()) for number in times.span]
+        newest = columns[-max(1, RECENT_MS // times.width_ms) :]
+        recent = Column()
+        for column in newest:
+            recent.add(column)
         return {
             "from": str(times.span.start * times.width_ms * MS),
             "width_ms": times.width_ms,
             "columns": [column.document() for column in columns],
+            "recent": recent.document(),
+            "recent_ms": len(newest) * times.width_ms,
             "total": self.total.document(),
         }

@@ -29,7 +29,15 @@ class Counts(TypedDict):
 
 
 Timeline = TypedDict(
-    "Timeline", {"from": str, "width_ms": int, "columns": list[Counts], "total": Counts}
+    "Timeline",
+    {
+        "from": str,
+        "width_ms": int,
+        "columns": list[Counts],
+        "recent": Counts,
+        "recent_ms": int,
+        "total": Counts,
+    },
 )
 
 

@@ -6,7 +6,7 @@ import {problems, Table} from "./table.js";
 import {bytes, count, ms, plain, plural} from "./text.js";
 import {html, useState} from "./vendor/preact.js";
 
-const NOW_MS = 10e3, FEW = 3;
+const NOW_MS = 10e3, FEW = 3, NONE = {exchanges: 0, errors: 0, bytes: 0, connections: 0, p50_ms: null, p99_ms: null};
 
 // the exchanges that show a finding, as a filter
 const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
@@ -16,29 +16,23 @@ export function Overview() {
   return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} timeline=${found.timeline}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
 }
 
-// the columns of the last seconds if traffic goes on, else all
-function recent({from, width_ms: width, columns}) {
-  if (state.source.kind !== "live" || state.source.over) return [columns, columns.length * width / 1000];
-  const begin = Date.now() - NOW_MS, first = Number(BigInt(from) / 1000000n);
-  return [columns.filter((_, at) => first + (at + 1) * width > begin), NOW_MS / 1000];
-}
-
 function Figures({timeline}) {
-  const {columns, total} = timeline, [last, seconds] = recent(timeline), live = state.source.kind === "live";
-  const sum = name => last.reduce((all, each) => all + each[name], 0);
-  const rate = name => seconds ? sum(name) / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
-  const latest = live ? last.findLast(each => each.p99_ms !== null) ?? total : total, time = each => each === null ? "–" : `${ms(each)} ms`;
+  const {columns, total, width_ms: width} = timeline, live = state.source.kind === "live" && !state.source.over;
+  const quiet = live && Date.now() - Number(BigInt(timeline.from) / 1000000n) - columns.length * width > NOW_MS, recent = quiet ? NONE : timeline.recent;
+  const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? recent : total;
+  const rate = name => seconds ? of[name] / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
+  const time = each => each === null ? "–" : `${ms(each)} ms`;
   const cards = [
     ["Exchanges", count(total.exchanges), live ? `${number(rate("exchanges"))}/s now` : `${number(rate("exchanges"))}/s`, "exchanges", () => show("")],
     ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "beside normal ones", "errors", () => show("error"), total.errors > 0],
-    ["Latency p50", time(latest.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
-    ["Latency p99", time(latest.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
-    ["Connections", count(live ? last.at(-1)?.connections ?? 0 : total.connections), live ? `busy now, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
+    ["Latency p50", time(of.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
+    ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
+    ["Connections", count(of.connections), live ? `busy now, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
     ["Bytes", bytes(total.bytes), live ? `${bytes(Math.round(rate("bytes")))}/s now` : `${bytes(Math.round(rate("bytes")))}/s`, "bytes", null],
   ];
-  return html`<dl class="figures">${cards.map(([name, value, below, of, opens, bad]) => html`<div key=${name} class=${bad ? "bad" : ""}>
+  return html`<dl class="figures">${cards.map(([name, value, below, field, opens, bad]) => html`<div key=${name} class=${bad ? "bad" : ""}>
     <dt>${opens ? html`<button class="link" onClick=${opens}>${name}</button>` : name}</dt><dd>${value}<small>${below}</small></dd>
-    <${Spark} values=${columns.map(each => each[of])}/></div>`)}</dl>`;
+    <${Spark} values=${columns.map(each => each[field])}/></div>`)}</dl>`;
 }
 
 // a line over time, through the values that there are

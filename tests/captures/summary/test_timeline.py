@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,16 @@ def test_columns_have_all_that_was_added_in_whatever_order(times: list[tuple[int
     last = int(made["from"]) + len(made["columns"]) * made["width_ms"] * 1_000_000
     assert int(made["from"]) <= min(times)[0] * 1_000_000
     assert max(times)[0] * 1_000_000 < last
+
+
+def test_the_recent_figures_are_of_the_last_ten_seconds() -> None:
+    timeline = Timeline(window_ms=60_000)
+    for second in range(120):
+        timeline.add(exchange(second * SECOND, connection=second))
+    made = timeline.document()
+    assert 7_000 <= made["recent_ms"] <= 10_000
+    assert made["recent"]["exchanges"] == pytest.approx(made["recent_ms"] / 1000, abs=1)
+    assert made["recent"]["connections"] == made["recent"]["exchanges"]
 
 
 def test_errors_that_are_normal_are_none() -> None:
