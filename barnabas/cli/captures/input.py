@@ -90,12 +90,12 @@ def read(capture: Capture, items: Iterable[T], output: Output, ending: str = "")
 
 def bar(output: Output, doing: str) -> capture.Progress | None:
     """Return a progress bar if stderr is a terminal and stdout is none; else None."""
-    return None if output.out.is_terminal else any_bar(output, doing)
+    return None if output.out.is_screen else any_bar(output, doing)
 
 
 def any_bar(output: Output, doing: str) -> capture.Progress | None:
     """Return a progress bar if stderr is a terminal; else None."""
-    if not output.err.is_terminal:
+    if not output.err.is_screen:
         return None
 
     @contextmanager

@@ -32,8 +32,8 @@ GIVING_WAY: Final = (
     ("note", 24),
     ("details", 0),
     ("note", 0),
+    ("api", 11),
     ("rules", 0),
-    ("api", 10),
     ("client", 6),
 )
 """The kinds of segments that are shortened in a line that is too long, in order, and to how many cells.

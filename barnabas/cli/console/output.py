@@ -71,7 +71,7 @@ class Output:
 
         quiet: Whether to hide them; None: only on a terminal and without a filter.
         """
-        if quiet or (quiet is None and self.out.is_terminal and self.passes is None):
+        if quiet or (quiet is None and self.out.is_screen and self.passes is None):
             self.folded = Folded()
 
     def select(self, condition: str | None, *, errors: bool = False) -> None:

@@ -35,7 +35,7 @@ def progress_bar(output: Output, *more: ProgressColumn, hidden: bool = False) ->
         hidden: Whether to show nothing.
     """
     columns = BarColumn(bar_width=BAR), AmountColumn(), TimeColumn(), TextsColumn(), *more
-    disable = hidden or not output.err.is_terminal
+    disable = hidden or not output.err.is_screen
     return Progress(*columns, console=output.err, transient=True, disable=disable, expand=True)
 
 

@@ -15,8 +15,6 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from rich.console import Console
-
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
@@ -34,7 +32,7 @@ from barnabas.cli.console.layout import (
     spaced,
 )
 from barnabas.cli.console.painting import write
-from barnabas.cli.console.terminal import WIDE
+from barnabas.cli.console.terminal import Terminal
 
 SLOW_MS: Final = 100.0
 """The latency from which on a line is marked as slow ..."""
@@ -205,7 +203,7 @@ def worded(parts: list[Segment], log_line: LogLine, width: int) -> list[Segment]
     return [(kind, connection if kind == "broker" else text) for kind, text in parts]
 
 
-def show(console: Console, log_line: LogLine, columns: Columns | None = None) -> None:
+def show(console: Terminal, log_line: LogLine, columns: Columns | None = None) -> None:
     """Write the line of an exchange: as wide as the terminal, or all of it without one.
 
     The caller flushes the file.
@@ -213,9 +211,6 @@ def show(console: Console, log_line: LogLine, columns: Columns | None = None) ->
     write(console, line(log_line, width_of(console), columns))
 
 
-def width_of(console: Console) -> int | None:
-    """Return the cells of the console's terminal; None: no terminal, so lines may have any length.
-
-    With FORCE_COLOR rich calls a file a terminal: it gets colours, and the whole lines of a file.
-    """
-    return console.width if console.is_terminal and console.width < WIDE else None
+def width_of(console: Terminal) -> int | None:
+    """Return the cells of the console's terminal; None: no terminal, so lines may have any length."""
+    return console.width if console.is_screen else None

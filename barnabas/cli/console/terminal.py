@@ -60,13 +60,18 @@ class Terminal(Console):
         if "width" not in options and not self.file.isatty():
             self.width = WIDE  # rich assumes 80, and a terminal if FORCE_COLOR is set
 
+    @property
+    def is_screen(self) -> bool:
+        """Return whether it has a width: with FORCE_COLOR rich calls a file a terminal, too."""
+        return self.is_terminal and self.width < WIDE
+
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError when the reader has closed the pipe; rich would exit with code 1."""
         raise
 
     def show_table(self, table: Table) -> None:
         """Print a table: folded to a terminal's width; elsewhere one line for each row, of any length."""
-        if self.is_terminal and self.width < WIDE:
+        if self.is_screen:
             for column in table.columns:
                 column.overflow = "fold"  # rich would cut a word that is too long
             self.print(table, soft_wrap=False)

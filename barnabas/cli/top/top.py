@@ -24,8 +24,9 @@ from barnabas.trouble import FINE, Trouble
 def top(options: TopOptions) -> int:
     """Show what passes until the person quits, or print it once. Raises Trouble."""
     output = Output()
+    out = output.out
     source = _source(options, output)
-    is_shown = output.out.is_terminal and not options.as_json
+    is_shown = out.is_screen and not (out.is_dumb_terminal or options.as_json)
     snapshot: Snapshot | None
     try:
         if options.once or not source.is_live or not (is_shown or options.as_json):
@@ -34,7 +35,7 @@ def top(options: TopOptions) -> int:
             source.follow(_print_line, options.interval, Event())
             return FINE
         else:
-            snapshot = watch(source, options.interval, output.out)
+            snapshot = watch(source, options.interval, out)
     except KeyboardInterrupt:
         return FINE
     if snapshot is not None:
@@ -66,7 +67,7 @@ def _print(snapshot: Snapshot, source: Source, output: Output, *, as_json: bool)
         return
     out = output.out
     for part in printed(snapshot, source.name, out.width):
-        if isinstance(part, Table) and not out.is_terminal:
+        if isinstance(part, Table) and not out.is_screen:
             out.show_table(part)
         else:
             out.print(part)
