@@ -3,7 +3,6 @@
     figures = Figures(context)
     figures.add(exchange)       # from which the context has learned, in the order in which exchanges end
     figures.snapshot(now)       # in JSON form; `now` is the end of the window, in ns since the epoch
-    figures.series(now)         # a point for each of the last seconds
 
 Nothing here reads a clock. Of each table the NAMES names that were active last are retained.
 """
@@ -27,9 +26,6 @@ from barnabas.captures.summary.traffic import SECOND, WINDOW, Traffic
 
 NAMES: Final = 1000
 """Rows of a table that are retained, and flows of topics."""
-
-POINTS: Final = 300
-"""Seconds that `Figures.series` covers."""
 
 CONNECTIONS: Final = 10_000
 """Connections that are counted."""
@@ -129,7 +125,7 @@ class Figures:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._total = Series(POINTS)
+        self._total = Series(WINDOW)
         self._tables: dict[str, Memory[str, Series]] = {
             name: Memory(NAMES) for name in ("clients", "apis", "topics")
         }
@@ -179,22 +175,6 @@ class Figures:
             "apis": tables["apis"],
             "forgotten": self.forgotten,
         }
-
-    def series(self, now: int) -> list[dict[str, Any]]:
-        """Return a point for each of the last POINTS seconds with exchanges, oldest first, in JSON form."""
-        return [
-            {
-                "second": counts.second,
-                "count": counts.count,
-                "errors": counts.errors,
-                "unanswered": counts.unanswered,
-                "faults": counts.faults,
-                "bytes": counts.bytes,
-                "p50_ms": counts.latencies.percentile_ms(0.5),
-                "p99_ms": counts.latencies.percentile_ms(0.99),
-            }
-            for counts in self._total.after(now // SECOND - POINTS)
-        ]
 
     @property
     def forgotten(self) -> int:

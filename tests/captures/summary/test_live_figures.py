@@ -129,12 +129,6 @@ def test_groups_have_their_present_state(name: str, states: list[tuple[int, str 
     assert (group["name"], group["lag"]) == ("readers", 0)
 
 
-def test_a_series_has_a_point_for_each_second() -> None:
-    points = figures_of(metadata(100), metadata(200), metadata(2500)).series(3 * SECOND)
-    assert [(point["second"], point["count"]) for point in points] == [(0, 2), (2, 1)]
-    assert points[0]["p50_ms"] == pytest.approx(2.0, rel=0.02)
-
-
 def test_names_beyond_the_most_are_forgotten_and_counted() -> None:
     figures = figures_of(*(metadata(at, client=f"c{at}") for at in range(NAMES + 5)))
     snapshot = figures.snapshot(2 * SECOND)
