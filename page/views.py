@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.bands import Bands
-from barnabas.captures.summary.lag import Lag
+from barnabas.captures.summary.lag_series import LagSeries
 from barnabas.captures.summary.lanes import Lanes
 from barnabas.captures.summary.latency_view import LatencyView
 from barnabas.captures.summary.traffic import Traffic
@@ -86,7 +86,7 @@ class Views:
     """The requests for computed views."""
 
     history: History
-    _groups: tuple[Lanes, Bands, Lag] = field(init=False)
+    _groups: tuple[Lanes, Bands, LagSeries] = field(init=False)
     _transactions: Transactions = field(init=False)
     _topics: Traffic = field(init=False)
     _latency: LatencyView = field(init=False)
@@ -94,7 +94,7 @@ class Views:
 
     def __post_init__(self) -> None:
         context = self.history.context
-        self._groups = Lanes(), Bands(context), Lag(context)
+        self._groups = Lanes(), Bands(context), LagSeries.of(context)
         self._transactions = Transactions(context)
         self._topics, self._latency = Traffic(context), LatencyView(context)
         self._fed = {
@@ -115,8 +115,9 @@ class Views:
         ]
 
     async def groups(self, request: Request) -> Response:
-        """Return the names of groups, and the lanes, bands and lag of `group` or of the latest group."""
-        lanes, bands, lag = self._groups
+        """Return the names of groups, and lanes, bands and lag of `group` or of the latest group."""
+        lanes, bands, series = self._groups
+        lag = series.lag
         requested = request.query_params.get("group")
 
         def made() -> dict[str, Any]:
@@ -132,6 +133,7 @@ class Views:
                 "lanes": of(name, rows),
                 "bands": of(name, bands.rows()),
                 "lag": of(name, lag.rows()),
+                "lag_over_time": series.document(name or ""),
                 "forgotten": lanes.forgotten + bands.forgotten + lag.forgotten,
             }
 
@@ -153,7 +155,7 @@ class Views:
         )
 
     async def latency(self, _: Request) -> Response:
-        """Return percentiles by API, client and broker, and heat maps: of clients' latencies, and of brokers' alone."""
+        """Return percentiles by API, client and broker, and heat maps: of clients, and of brokers alone."""
         return await self._answer("latency", self._latency.rows)
 
     async def _answer(self, name: str, compute: Callable[[], dict[str, Any]]) -> Response:

@@ -37,6 +37,8 @@ _FETCHED: Final = tuple(
 )
 
 PartitionKey = tuple[str, int | str]
+GroupPartition = tuple[str, str, int | str]
+"""Group, topic and partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Lag:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._dialects = DialectGroups()
-        self._committed: Memory[tuple[str, str, int | str], ReportedOffset] = Memory()
+        self._committed: Memory[GroupPartition, ReportedOffset] = Memory()
         self._ends: Memory[PartitionKey, ReportedOffset] = Memory()
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory()
         self.fell_out = 0
@@ -121,6 +123,12 @@ class Lag:
                 self.fell_out += 1
         if pending:
             self._pending[name] = pending
+
+    def lags(self) -> Iterator[tuple[GroupPartition, int | None]]:
+        """Yield the lag of each partition with a committed offset; None if its end is unknown."""
+        for key, committed in self._committed.items():
+            end = self._ends.get(key[1:])
+            yield key, None if end is None else max(end.offset - committed.offset, 0)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows by group and partition; `lag` is null if the end is unknown."""

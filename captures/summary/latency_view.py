@@ -1,4 +1,4 @@
-"""Show latencies as clients see them, and those of the brokers alone: by API, client and broker, and over time."""
+"""Show latencies by API, client and broker, and over time: as clients see them, and of the brokers alone."""
 
 from __future__ import annotations
 

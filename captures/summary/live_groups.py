@@ -44,9 +44,9 @@ class LiveGroups:
         `lag` is the sum over partitions with a known end offset; null if no end offset is known.
         """
         lags: Counter[str] = Counter()
-        for row in self._lag.rows():
-            if row["lag"] is not None:
-                lags[row["group"]] += row["lag"]
+        for (group, *_), lag in self._lag.lags():
+            if lag is not None:
+                lags[group] += lag
         states = {name: state for groups in self._of for name, state in groups.states()}
         return [_row(name, states.get(name), lags.get(name)) for name in sorted({*states, *lags})]
 

@@ -146,6 +146,22 @@ class LagRow(TypedDict):
     lag: int | None
 
 
+class PartitionLags(TypedDict):
+    """The lag of a partition at the times of a series; null if it was not known."""
+
+    topic: str
+    partition: int
+    lag: list[int | None]
+
+
+class LagSeries(TypedDict):
+    """The lag of a group at `times`: the sum over its partitions, and those with the most lag."""
+
+    times: list[str]
+    sum: list[int]
+    partitions: list[PartitionLags]
+
+
 class Groups(ViewCounts):
     """The details of one group, and the names of all."""
 
@@ -154,6 +170,7 @@ class Groups(ViewCounts):
     lanes: list[Lane]
     bands: list[Band]
     lag: list[LagRow]
+    lag_over_time: LagSeries
     forgotten: int
 
 

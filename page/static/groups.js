@@ -1,4 +1,5 @@
 // Groups: a lane a member over time, bands for generations and epochs, who was late, what moved, lag.
+import {LagPlot} from "./lag.js";
 import {drawn, spanOf} from "./lanes.js";
 import {usePolled} from "./polled.js";
 import {go} from "./store.js";
@@ -39,7 +40,7 @@ export function Groups() {
 const element = node => typeof node === "string" ? node : h(node[0], node[1], ...node.slice(2).map(element));
 
 function Lanes({found, span}) {
-  const [first, end] = spanOf(found.lanes);
+  const [first, end] = spanOf(found.lanes), from = Math.max(first, end - span);
   const open = each => go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});
-  return element(drawn(found, Math.max(first, end - span), end, open));
+  return html`${element(drawn(found, from, end, open))}<${LagPlot} series=${found.lag_over_time} from=${from} to=${end}/>`;
 }

@@ -8,8 +8,8 @@ import {count, plain} from "./text.js";
 import {html, useEffect} from "./vendor/preact.js";
 
 const PAUSE = 300, LAST = 1000;
-// base: what holds; null until it is known
-const draft = {text: null, base: null, problems: [], remarks: [], tried: null, said: "", schema: null};
+// base: what holds; null until it is known. was: what the editor had last
+const draft = {text: null, base: null, was: null, problems: [], remarks: [], tried: null, said: "", schema: null};
 let typed = 0, asked = 0;
 
 // a rule that was drafted elsewhere, behind the others
@@ -89,6 +89,7 @@ export function Rules() {
     // somebody else has changed it
     if (found && draft.base !== null && found.text !== draft.base && draft.text === draft.base) load();
   }, [found?.text]);
+  useEffect(() => { draft.was = draft.text; });
   const tried = new Map(draft.tried?.rules.map(rule => [rule.name, rule])), holds = found?.rules ?? [];
   const names = [...new Set([...holds.map(rule => rule.name), ...tried.keys()])];
   const did = new Map(holds.map(rule => [rule.name, rule]));
@@ -110,7 +111,7 @@ export function Rules() {
     ]}/>`}
     ${draft.tried && html`<p class="none">${plain(draft.tried.limits)}</p>`}
     <h2>Scenario</h2>
-    ${draft.text !== null && html`<${Editor} label="Scenario, in YAML. Control and space: what can stand here" text=${draft.text} change=${change} problems=${draft.problems} schema=${draft.schema}/>`}
+    ${draft.text !== null && html`<${Editor} label="Scenario, in YAML. Control and space: what can stand here" text=${draft.text} was=${draft.was} change=${change} problems=${draft.problems} schema=${draft.schema}/>`}
     <div class="bar">
       ${live && html`<button class="primary" disabled=${!changed || wrong} onClick=${apply}>Apply</button>`}
       <button disabled=${!loaded || wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>

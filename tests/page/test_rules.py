@@ -129,6 +129,24 @@ def test_a_rule_about_messages_like_one_by_keys() -> None:
         assert produce(ready["listen"]) == "TOPIC_AUTHORIZATION_FAILED"
 
 
+def test_a_rule_that_was_added_elsewhere_can_be_undone() -> None:
+    with proxied() as ready, page_at(ready["page"]) as page:
+        editor(page)
+        area = page.locator(".editor textarea")
+        before = area.input_value()
+        page.get_by_role("button", name="Exchanges", exact=True).click()
+        like_a_produce(page, ready["listen"])
+        page.get_by_role("button", name="Take it to the editor").click()
+        expect(area).not_to_have_value(before)
+        added = area.input_value()
+        assert added.startswith(before.rstrip().removesuffix("[]").rstrip())
+        area.focus()
+        page.keyboard.press("Control+z")
+        expect(area).to_have_value(before)
+        page.keyboard.press("Control+y")
+        expect(area).to_have_value(added)
+
+
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_nothing_shuts_anyone_out(scheme: str, width: int) -> None:
     with proxied() as ready, page_at(ready["page"], scheme, width) as page:

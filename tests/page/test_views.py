@@ -65,6 +65,7 @@ def test_groups_are_those_of_the_summary_however_often_somebody_looks(
     assert found["lanes"] == lanes.rows()
     assert found["bands"] == bands.rows()
     assert found["lag"] == lag.rows()
+    assert found["lag_over_time"]["sum"][-1] == sum(row["lag"] for row in lag.rows())
     assert [band["why"] for band in found["bands"]] == [row["why"] for row in rebalances.rows()]
     assert (found["group"], found["groups"]) == ("readers", ["readers"])
     assert (found["fed"], found["missed"]) == (history.count, 0)

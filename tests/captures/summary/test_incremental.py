@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.bands import Bands
 from barnabas.captures.summary.lag import Lag
+from barnabas.captures.summary.lag_series import LagSeries
 from barnabas.captures.summary.lanes import Lanes
 from barnabas.captures.summary.latency_view import LatencyView
 from barnabas.captures.summary.traffic import Traffic
@@ -23,6 +24,7 @@ VIEWS: dict[str, Callable[[Context], Any]] = {
     "lanes": lambda _: Lanes(),
     "bands": Bands,
     "lag": Lag,
+    "lag over time": LagSeries.of,
     "transactions": Transactions,
     "traffic": Traffic,
     "latency": LatencyView,
