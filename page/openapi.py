@@ -78,7 +78,7 @@ QUERY_PARAMETERS: Final = {
     "GET /figures/stream": ("interval",),
     "GET /log": ("api", "error", "filter"),
     "GET /groups": ("group",),
-    "GET /sequence": ("from", "to", "connection"),
+    "GET /sequence": ("from", "to", "connection", "client", "group"),
     "POST /scenario/try": ("last",),
     "POST /connections/{number}/step": ("direction",),
 }

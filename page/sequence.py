@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.summary.sequence import numbered, sequence
+from barnabas.captures.summary.sequence_selection import Selection
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.clock import clock
@@ -37,14 +38,17 @@ class Sequence:
     async def sequence(self, request: Request) -> Response:
         """Return the messages from `from` until before `to` (ns since the epoch).
 
-        They are from one `connection` or from all, and include messages of unfinished exchanges.
+        They are from one `connection`, `client` (client id, or the address without one) or `group`, or from
+        all, and include messages of unfinished exchanges.
         """
         begin, end, connection = (_number(request, name) for name in ("from", "to", "connection"))
+        client, group = (request.query_params.get(name) or None for name in ("client", "group"))
+        selection = Selection(connection, client, group)
         held, now = self.history.kept(), self.clock()
 
         def respond() -> Response:
             numbered_exchanges = chain(held, numbered(self.history.under_way(), now))
-            return json_response(sequence(numbered_exchanges, begin, end, connection))
+            return json_response(sequence(numbered_exchanges, begin, end, selection))
 
         return await asyncio.to_thread(respond)
 

@@ -15,6 +15,13 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.notes import WAITS
 from barnabas.captures.kafka.wording import shorten
+from barnabas.captures.summary.sequence_selection import (
+    EVERYTHING,
+    NAME,
+    Selection,
+    broker_name,
+    choices,
+)
 from barnabas.specs.frames import Direction
 
 MOST: Final = 2000
@@ -22,9 +29,6 @@ MOST: Final = 2000
 
 RECENT: Final = 100
 """Exchanges that are shown without a window: the latest ones."""
-
-NAME: Final = 256
-"""Characters of a client id in the name of a lane."""
 
 PLACES: Final = 20
 """Bits of a request's index on its connection in the number of an unfinished exchange."""
@@ -56,14 +60,13 @@ class Message(NamedTuple):
         (`Exchange.error`). `began`, `ended`, `rules` and `note` are those of the exchange.
         """
         exchange, asks = self.exchange, self.direction == "request"
-        node, waits = exchange.node, self.reason == WAITS
-        node_type = "broker" if exchange.controller is None else "controller"
+        waits = self.reason == WAITS
         return {
             "number": self.number,
             "direction": self.direction,
             "connection": exchange.connection,
             "client": shorten(exchange.client, NAME),
-            "broker": exchange.server_address if node is None else f"{node_type} {node}",
+            "broker": broker_name(exchange),
             "api": exchange.api,
             "version": exchange.version,
             "correlation_id": exchange.correlation_id,
@@ -112,7 +115,7 @@ def sequence(
     several: Iterable[tuple[int, Exchange]],
     begin: int | None = None,
     end: int | None = None,
-    connection: int | None = None,
+    selection: Selection = EVERYTHING,
     most: int = MOST,
 ) -> dict[str, Any]:
     """Return the messages that were at the proxy from `begin` to before `end`, in order of arrival.
@@ -121,13 +124,14 @@ def sequence(
         several: Exchanges with their numbers.
         begin: The start of the window in ns since the epoch; None: the latest finished exchanges.
         end: The end of the window in ns since the epoch; None: the end of all exchanges.
-        connection: Only messages of this connection.
+        selection: The exchanges to show; `choices` in the result lists what could be selected.
         most: Messages at most; the others are counted in `left_out`.
 
     >>> sequence([])["messages"]
     []
     """
-    chosen = [item for item in several if connection in (None, item[1].connection)]
+    exchanges = list(several)
+    chosen = [item for item in exchanges if selection.includes(item[1])]
     first = min((exchange.ts for _, exchange in chosen), default=0)
     last = max((exchange.end for _, exchange in chosen), default=0)
     if begin is None:
@@ -149,4 +153,5 @@ def sequence(
         "last": str(last),
         "messages": [item.row() for item in nsmallest(most, visible, key=lambda item: item[:3])],
         "left_out": max(0, len(visible) - most),
+        "choices": choices(exchange for _, exchange in exchanges),
     }

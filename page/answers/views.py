@@ -277,6 +277,23 @@ class Message(TypedDict):
     note: str
 
 
+class ConnectionChoice(TypedDict):
+    """A connection with its client and broker."""
+
+    connection: int
+    client: str
+    broker: str
+
+
+class Choices(TypedDict):
+    """The connections, clients and groups with the latest exchanges; `left_out`: the number of the others."""
+
+    connections: list[ConnectionChoice]
+    clients: list[str]
+    groups: list[str]
+    left_out: int
+
+
 Sequence = TypedDict(
     "Sequence",
     {
@@ -286,5 +303,6 @@ Sequence = TypedDict(
         "last": str,
         "messages": list[Message],
         "left_out": int,
+        "choices": Choices,
     },
 )

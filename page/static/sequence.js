@@ -2,34 +2,23 @@
 import * as api from "./api.js";
 import {Detail} from "./detail.js";
 import {usePolled} from "./polled.js";
-import {Chart, saying, timed, waited} from "./sequence_chart.js";
+import {Chart, TOP} from "./sequence_chart.js";
+import {Export} from "./sequence_export.js";
+import {byStep, ROW, toScale} from "./sequence_scale.js";
+import {Select, useSelection} from "./sequence_selection.js";
+import {saying, timed, waited} from "./sequence_text.js";
+import {around, moved, ofRow, zoomed} from "./sequence_window.js";
 import {go, set, state} from "./store.js";
 import {problems, Table} from "./table.js";
 import {clock, count, ms, plain} from "./text.js";
 import {html, useEffect, useMemo, useRef, useState} from "./vendor/preact.js";
 
-const LEAST = 1e3, MOST = 1e15, AWAIT = 120, OVER = 3600e3, EVERY = 1000;
+const AWAIT = 120, OVER = 3600e3, EVERY = 1000;
 const LEGEND = [["request", "request"], ["response", "response"], ["error", "response with an error"], ["late", "slope: it waited in the proxy; to the middle: it waits still"],
   ["lost", "×: it never left"], ["made", "○: the proxy made it"], ["unknown", "dashes: nobody knows when it left"], ["flight", "bars at a client's lane: requests in flight"]];
 
 const key = one => one.number + one.direction;
-const parse = iso => BigInt(Date.parse(iso.slice(0, 23) + "Z")) * 1000000n + BigInt(iso.slice(23, 26)) * 1000n;
-const scale = (part, span) => BigInt(Math.round(part * Number(span)));
-
-// a window with room around what happened
-function around(from, to, part = 4n) {
-  const room = (to - from) / part + 50000n;
-  return [from - room, to + room];
-}
-
-// a part of the window stays where it is, and all of it becomes so many times as wide
-function zoomed([from, to], times, part = .5) {
-  const span = to - from, wide = scale(Math.min(Math.max(times, LEAST / Number(span)), MOST / Number(span)), span);
-  const start = from + scale(part, span) - scale(part, wide);
-  return [start, start + wide];
-}
-
-const moved = ([from, to], part) => [from + scale(part, to - from), to + scale(part, to - from)];
+let steps = false;  // a row for each event; it stays so while the page is open
 
 const columns = [
   ["#", row => row.number < 0 ? "" : row.number, "number"], ["message", row => `${row.api} v${row.version} ${row.direction}`], ["correlation id", row => row.correlation_id, "number"],
@@ -39,11 +28,16 @@ const columns = [
 ];
 
 export function Sequence() {
+  const [selection, select] = useSelection();
+  return selection ? html`<${Diagram} selection=${selection} select=${select}/>` : problems(null, "");
+}
+
+function Diagram({selection, select}) {
   const box = useRef();
   const [size, fit] = useState([800, 500]);
   const [frame, move] = useState(null);  // null: the last exchanges, as they come
   const [asked, ask] = useState(null);
-  const [connection, only] = useState("");
+  const [rows, arrange] = useState(steps), [offset, scroll] = useState(null);  // null: the end of what comes, else the beginning
   const [side, turn] = useState("request");
   const [table, tabled] = useState(false);
   const [open, look] = useState(null), chosen = open ?? state.chosen;  // open: one that is not over, which has no detail yet
@@ -52,11 +46,15 @@ export function Sequence() {
     return () => clearTimeout(timer);
   }, [frame]);
   const [from, to] = (asked ?? []).map(at => at < 0n ? 0n : at), wanted = asked ? {from, to} : {};  // there is nothing before the epoch
-  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted, connection}), state.source.over ? OVER : EVERY);
+  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted, ...selection}), state.source.over ? OVER : EVERY);
   const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
   const origin = found ? BigInt(found.from) : 0n;
   const messages = useMemo(() => (found?.messages ?? []).map(row => timed(row, origin)), [found]);
   const place = messages.findIndex(one => one.number === chosen && one.direction === side);
+  const whole = useMemo(() => rows ? byStep(messages) : null, [messages, rows]);
+  const view = Math.max(50, size[1] - TOP), most = rows ? Math.max(0, whole.height - view) : 0;
+  const top = Math.min(most, Math.max(0, offset ?? (frame || state.source.over ? 0 : most)));
+  const scale = rows ? whole.from(top) : toScale(Number(shown[0] - origin), Number(shown[1] - shown[0]), view);
   const picked = messages[place] ?? messages.find(one => one.number === chosen);
 
   const pick = one => {
@@ -66,10 +64,22 @@ export function Sequence() {
     if (!frame) move(shown);  // what is looked at stays
   };
   const all = () => found && move(around(BigInt(found.first), BigInt(found.last), 40n));
-  const whole = () => picked && move(around(BigInt(picked.began), BigInt(picked.ended)));
+  const exchange = () => picked && move(around(BigInt(picked.began), BigInt(picked.ended)));
   const zoom = (times, part) => {
     const at = picked ? Number(BigInt(picked.arrived ?? picked.left) - shown[0]) / Number(shown[1] - shown[0]) : .5;
     move(zoomed(shown, times, part ?? (at >= 0 && at < 1 ? at : .5)));
+  };
+  const page = by => {
+    const next = Math.min(most, Math.max(0, top + by * view));
+    if (rows && next !== top) return scroll(next);
+    scroll(by < 0 ? Infinity : 0);
+    move(moved(shown, by));
+  };
+  const turnOver = () => arrange(steps = !rows);
+  const show = selection => {
+    select(selection);
+    scroll(null);
+    if (Object.keys(selection).length) move(null);
   };
   const step = by => {
     if (!messages.length) return;
@@ -80,12 +90,12 @@ export function Sequence() {
   };
   const does = {
     j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
-    "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), PageDown: () => move(moved(shown, .5)), PageUp: () => move(moved(shown, -.5)),
-    Home: () => found && move([BigInt(found.first), BigInt(found.first) + shown[1] - shown[0]]), End: () => move(null), 0: all, z: whole,
-    t: () => tabled(!table), Enter: () => state.chosen !== null && set({opened: true}), Escape: () => set({opened: false}),
+    "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), PageDown: () => page(.5), PageUp: () => page(-.5),
+    Home: () => { scroll(0); if (found) move([BigInt(found.first), BigInt(found.first) + shown[1] - shown[0]]); }, End: () => { scroll(rows ? Infinity : null); move(null); }, 0: all, z: exchange,
+    t: () => tabled(!table), s: turnOver, Enter: () => state.chosen !== null && set({opened: true}), Escape: () => set({opened: false}),
   };
   const latest = useRef();
-  latest.current = {does, shown, zoom};
+  latest.current = {does, shown, zoom, rows, top, scroll};
 
   useEffect(() => {
     const pressed = event => {
@@ -101,14 +111,16 @@ export function Sequence() {
       event.preventDefault();
       const {top, height} = box.current.getBoundingClientRect();
       if (event.ctrlKey) latest.current.zoom(2 ** (event.deltaY / 200), (event.clientY - top) / height);
+      else if (latest.current.rows) scroll(latest.current.top + event.deltaY);
       else move(moved(latest.current.shown, event.deltaY / height));
     };
     let held = null;  // where a finger or the mouse took hold, and of which window
-    const hold = event => { held = {y: event.clientY, frame: latest.current.shown}; };
+    const hold = event => { held = {y: event.clientY, frame: latest.current.shown, top: latest.current.top}; };
     const drag = event => {
       if (!held || !event.buttons || Math.abs(event.clientY - held.y) < 5) return;
       box.current.setPointerCapture(event.pointerId);  // what is under it is not chosen then
-      move(moved(held.frame, (held.y - event.clientY) / box.current.clientHeight));
+      if (latest.current.rows) scroll(held.top + held.y - event.clientY);
+      else move(moved(held.frame, (held.y - event.clientY) / box.current.clientHeight));
     };
     const resized = new ResizeObserver(() => box.current?.clientWidth && fit([box.current.clientWidth, box.current.clientHeight]));
     document.addEventListener("keydown", pressed);
@@ -117,25 +129,31 @@ export function Sequence() {
     box.current.addEventListener("pointermove", drag);
     resized.observe(box.current);
     // who comes with an exchange chosen wants to see that one
-    if (state.chosen !== null) api.rows([state.chosen]).then(([row]) => row && move(around(parse(row.ts), parse(row.ts) + scale(row.latency_ms ?? 1, 1e6))), () => {});
+    if (state.chosen !== null) api.rows([state.chosen]).then(([row]) => row && move(ofRow(row)), () => {});
     return () => {
       document.removeEventListener("keydown", pressed);
       resized.disconnect();
     };
   }, []);
 
-  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]}/>`,
-    [found, frame, chosen, side, ...size]);
-  const connections = [...new Set([...messages.map(one => one.connection), ...(connection ? [Number(connection)] : [])])].sort((a, b) => a - b);
+  useEffect(() => {
+    if (!rows || !picked) return;
+    const y = scale.of(picked, picked.came === null ? "gone" : "came");
+    if (y < ROW || y > view - ROW) scroll(top + y - view / 2);
+  }, [rows, picked && key(picked)]);
+
+  const draw = more => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} scale=${scale} picked=${[chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]} ...${more}/>`;
+  const chart = useMemo(() => draw(), [found, frame, chosen, side, rows, top, ...size]);
+  const file = () => draw({spoken: true, ...rows && {scale: whole.from(0), height: whole.height + TOP}});
   const button = (label, title, what, pressed) => html`<button title=${title} aria-pressed=${pressed === undefined ? undefined : String(pressed)} onClick=${what}>${label}</button>`;
   return html`<div class="bar tools">
       ${button("Latest", "the last exchanges, as they come (End)", () => move(null), frame === null)}
       ${button("Earlier", "key Page ↑, or the wheel", does.PageUp)}${button("Later", "key Page ↓, or the wheel", does.PageDown)}
       ${button("Zoom in", "key +, or Ctrl and the wheel", does["+"])}${button("Zoom out", "key -", does["-"])}${button("All", "key 0", all)}
-      ${picked && button("This exchange", "from its request to its response (z)", whole)}
-      <label>Connection <select value=${connection} onChange=${event => only(event.currentTarget.value)}><option value="">all</option>
-        ${connections.map(number => html`<option value=${number}>${number}</option>`)}</select></label>
-      ${button("Table", "the same as text (t)", does.t, table)}</div>
+      ${picked && button("This exchange", "from its request to its response (z)", exchange)}
+      <${Select} selection=${selection} choices=${found?.choices} select=${show}/>
+      <span class="choices" role="group" aria-label="Scale">${button("To scale", "distances are times (s)", () => rows && turnOver(), !rows)}${button("By step", "a row for each arrival and departure (s)", () => rows || turnOver(), rows)}</span>
+      ${button("Table", "the same as text (t)", does.t, table)}<${Export} messages=${messages} chart=${file}/></div>
     ${problems(found, problem)}
     <p class="said" role="status">${picked ? saying(picked) : found ? `${count(messages.length)} messages from ${clock(shown[0])} on, ${ms(Number(shown[1] - shown[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : ""}
       ${found?.left_out > 0 && html` <b>${count(found.left_out)} later messages are left out: zoom in.</b>`}</p>

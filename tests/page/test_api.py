@@ -111,6 +111,27 @@ def test_a_window_of_a_connections_messages(call: Caller) -> None:
     assert len(result) < len(every["messages"])
 
 
+@pytest.mark.parametrize(
+    ("selection", "apis"),
+    [
+        ("client=writer", {"ApiVersions", "InitProducerId", "Metadata", "Produce"}),
+        (
+            "group=readers",
+            {"JoinGroup", "SyncGroup", "Heartbeat", "OffsetFetch", "OffsetCommit", "LeaveGroup"},
+        ),
+        ("client=nobody", set()),
+        ("client=writer&group=readers", set()),
+    ],
+)
+def test_the_messages_of_a_client_or_a_group(call: Caller, selection: str, apis: set[str]) -> None:
+    answer = read(call, f"sequence?{selection}")
+    assert apis.issuperset(one["api"] for one in answer["messages"])
+    assert bool(answer["messages"]) == bool(apis)
+    assert answer["choices"]["clients"] == ["reader", "writer"]
+    assert answer["choices"]["groups"] == ["readers"]
+    assert [one["connection"] for one in answer["choices"]["connections"]] == list(range(1, 10))
+
+
 def test_bytes_with_secrets_are_not_shown() -> None:
     with called(lambda: shown(SAMPLES / "sasl.pcapng")) as call:
         result = numbers(call, "api=='SaslAuthenticate'")

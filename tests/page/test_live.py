@@ -143,6 +143,7 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited(
         writer.produce("orders", b"1", on_delivery=lambda _, sent: offsets.append(sent.offset()))
         assert writer.flush(1) == 1
         page.get_by_role("button", name="Sequence").click()
+        page.get_by_label("Show").select_option("all")
         waits = page.locator(".message.response.late:has-text('…')")  # it is in the proxy as yet
         waits.get_by_text("ms…").first.wait_for()
         waits.locator("text").first.click()
@@ -172,6 +173,7 @@ def test_what_comes_from_the_wire_is_text() -> None:
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
         page.get_by_role("button", name="Sequence").click()
+        page.get_by_label("Show").select_option("all")
         page.locator(".message text").first.wait_for()
         assert markup in page.locator(".lane.clients title").all_text_contents()
         page.locator(".message text").first.hover()

@@ -34,6 +34,7 @@ def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> 
         barnabas("open", "captures/samples/faults.pcapng") as ready,
         page_at(ready["page"] + "&view=sequence", scheme, width) as page,
     ):
+        page.get_by_label("Show").select_option("all")
         page.get_by_text("104 messages").wait_for()
         assert height(page, ".message.response.late") > 5  # Produce: a delay
         assert height(page, ".message.request.late") > 5  # OffsetCommit: a hold
