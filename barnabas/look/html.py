@@ -12,6 +12,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from barnabas.captures.kafka.wording import printable
 
@@ -24,11 +25,26 @@ SCHEMES: Final = (("system", "◐"), ("light", "○"), ("dark", "●"))
 """The switch of colours: the stylesheet applies its value, without a script."""
 
 
+LONG: Final = 40
+"""Characters of a cell from which on its words may break, so that a table fits the page."""
+
+
 class Script(NamedTuple):
     """A script of the page; a module runs after the page is parsed."""
 
     text: str
     module: bool = False
+
+
+def copy_script() -> Script:
+    """Return the script that gives each block of `html_code` a button, which copies it."""
+    return Script(look_file("copy.js"))
+
+
+class Html(str):
+    """HTML of a table's cell, which is not escaped."""
+
+    __slots__ = ()
 
 
 def look_file(name: str) -> str:
@@ -62,9 +78,10 @@ def html_page(
             '<meta name="color-scheme" content="light dark">',
             f"<title>{html_text(title)}</title>",
             f'<style>\n{look_file("look.css")}{style}</style>\n</head>\n<body class="report">',
-            f'<div class="top"><p class="brand">{look_file("icon.svg")}barnabas · {html_text(kind)}</p>',
-            f'<div class="end">{_scheme()}</div></div>',
+            f'<header class="top"><p class="brand">{look_file("icon.svg")}barnabas · {html_text(kind)}</p>',
+            f'<div class="end">{_scheme()}</div></header>\n<main>',
             *body,
+            "</main>",
             *map(_script, scripts),
             "</body>\n</html>\n",
         )
@@ -103,10 +120,15 @@ def html_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str) -> Iterator[str]:
     """Yield the lines of a table, and name it for those who hear it; whole numbers are on the right."""
-    names = "".join(f'<th scope="col">{html_text(name)}</th>' for name in head)
-    yield f'<div class="table" tabindex="0" role="region" aria-label="{html_text(label)}">'
+    cells = [tuple(row) for row in rows]
+    numbers = {at for row in cells for at, value in enumerate(row) if isinstance(value, int)}
+    names = "".join(
+        f'<th scope="col"{" class=number" if at in numbers else ""}>{html_text(name)}</th>'
+        for at, name in enumerate(head)
+    )
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{html_text(label)}">'
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
-    for row in rows:
+    for row in cells:
         yield f"<tr>{''.join(map(_cell, row))}</tr>"
     yield "</tbody></table></div>"
 
@@ -114,7 +136,41 @@ def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str
 def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
-    return f"<td>{html_text(str(value))}</td>"
+    if isinstance(value, Html):
+        return f"<td>{value}</td>"
+    text = html_text(str(value))
+    return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
+
+
+def html_code(text: str, label: str, marked: str | None = None) -> str:
+    """Return a block of code that may be wide, and name it for those who hear it.
+
+    marked: The text as HTML, if parts of it are marked.
+    """
+    code = html_text(text, lines=True) if marked is None else marked
+    named = f'tabindex="0" role="group" aria-label="{html_text(label)}"'
+    return f'<div class="code"><pre {named}>{code}</pre></div>'
+
+
+def html_fold(name: str, summary: str, body: Iterable[str], *, id_: str = "") -> Iterator[str]:
+    """Yield a card that opens by a click, or by a link to it, which stands beside it.
+
+    Args:
+        name: What it is about, for those who hear the link.
+        summary: The HTML that is always shown, without links.
+        body: Lines of HTML.
+        id_: The id to which links lead, of an element inside: browsers open what is around it.
+    """
+    anchor = f' id="{html_text(id_)}"' if id_ else ""
+    yield f'<div class="item"><details class="fold"><summary>{summary}</summary><div{anchor}>'
+    yield from body
+    yield f"</div></details>{html_link(id_, name) if id_ else ''}</div>"
+
+
+def html_link(name: str, text: str) -> str:
+    """Return a link to the element with this id, next to its title, for readers to copy."""
+    address = html_text(quote(name))
+    return f'<a class="here" href="#{address}" aria-label="Link to {html_text(text)}">#</a>'
 
 
 def html_badge(severity: str, text: str | None = None) -> str:

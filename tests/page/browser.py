@@ -104,7 +104,7 @@ def barnabas(*words: str) -> Iterator[dict[str, Any]]:
 
 
 def axe(page: Page) -> list[str]:
-    """What bars those who see, hear or point otherwise, by axe-core."""
+    """All that bars those who see, hear or point otherwise, by axe-core."""
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]
@@ -112,3 +112,18 @@ def axe(page: Page) -> list[str]:
         f"{each['id']}: {each['help']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
         for each in found
     ]
+
+
+def choose_scheme(page: Page, scheme: str) -> None:
+    """Chooses the colours of a page: light, dark or system."""
+    page.get_by_role("radio", name=scheme, exact=True).check(force=True)
+
+
+def axe_in_both_schemes(page: Page) -> list[str]:
+    """All that axe-core knows, in light and in dark colours by the page's switch."""
+    found = []
+    for scheme in ("light", "dark"):
+        choose_scheme(page, scheme)
+        found += [f"{scheme}: {each}" for each in axe(page)]
+    choose_scheme(page, "system")
+    return found
