@@ -43,7 +43,9 @@ def _body(report: Report, date: str) -> Iterator[str]:
         yield f"<h2>Differences from {html_text(report.against)}</h2>"
         yield from _contrasts(report)
     yield "<h2>All checks</h2>"
-    yield from html_table(("check", "level", "verdict", "requirement", "reason"), _rows(report), "All checks")
+    yield from html_table(
+        ("check", "level", "verdict", "requirement", "reason"), _rows(report), "All checks"
+    )
 
 
 def _failure(report: Report, check: Check, verdict: Verdict) -> Iterator[str]:

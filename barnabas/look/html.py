@@ -1,7 +1,7 @@
 """A report as one HTML page, which requests nothing from anywhere; all text is escaped here.
 
-Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but its
-own, by hash (Content Security Policy 3).
+Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but
+its own, by hash (Content Security Policy 3).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 from barnabas.captures.kafka.wording import printable
 
@@ -29,6 +30,11 @@ class Script(NamedTuple):
 
     text: str
     module: bool = False
+
+
+def copy_script() -> Script:
+    """Return the script that gives each block of `html_code` a button, which copies it."""
+    return Script(look_file("copy.js"))
 
 
 def look_file(name: str) -> str:
@@ -62,9 +68,10 @@ def html_page(
             '<meta name="color-scheme" content="light dark">',
             f"<title>{html_text(title)}</title>",
             f'<style>\n{look_file("look.css")}{style}</style>\n</head>\n<body class="report">',
-            f'<div class="top"><p class="brand">{look_file("icon.svg")}barnabas · {html_text(kind)}</p>',
-            f'<div class="end">{_scheme()}</div></div>',
+            f'<header class="top"><p class="brand">{look_file("icon.svg")}barnabas · {html_text(kind)}</p>',
+            f'<div class="end">{_scheme()}</div></header>\n<main>',
             *body,
+            "</main>",
             *map(_script, scripts),
             "</body>\n</html>\n",
         )
@@ -104,7 +111,7 @@ def html_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str) -> Iterator[str]:
     """Yield the lines of a table, and name it for those who hear it; whole numbers are on the right."""
     names = "".join(f'<th scope="col">{html_text(name)}</th>' for name in head)
-    yield f'<div class="table" tabindex="0" role="region" aria-label="{html_text(label)}">'
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{html_text(label)}">'
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
     for row in rows:
         yield f"<tr>{''.join(map(_cell, row))}</tr>"
@@ -115,6 +122,18 @@ def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
     return f"<td>{html_text(str(value))}</td>"
+
+
+def html_code(text: str, label: str) -> str:
+    """Return a block of code that may be wide, and name it for those who hear it."""
+    named = f'tabindex="0" role="group" aria-label="{html_text(label)}"'
+    return f'<div class="code"><pre {named}>{html_text(text, lines=True)}</pre></div>'
+
+
+def html_link(name: str, text: str) -> str:
+    """Return a link to the element with this id, next to its title, for readers to copy."""
+    address = html_text(quote(name))
+    return f'<a class="here" href="#{address}" aria-label="Link to {html_text(text)}">#</a>'
 
 
 def html_badge(severity: str, text: str | None = None) -> str:

@@ -15,7 +15,9 @@ from barnabas.plural import plural
 def page(campaigns: Sequence[Summary]) -> str:
     """Return the page."""
     title = ", ".join(campaign.title for campaign in campaigns) or "no campaign"
-    return html_page(title, "fuzz", (line for campaign in campaigns for line in _campaign(campaign)))
+    return html_page(
+        title, "fuzz", (line for campaign in campaigns for line in _campaign(campaign))
+    )
 
 
 def _campaign(summary: Summary) -> Iterator[str]:

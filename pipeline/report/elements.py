@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
+from barnabas.look.html import html_badge, html_code, html_link, html_text
 from barnabas.pipeline.report.marks import marks, of_trace, together
 from barnabas.pipeline.report.parts import (
     Content,
@@ -56,23 +57,26 @@ class DrawnSection(NamedTuple):
 def section_html(drawn: DrawnSection, results: Results) -> Iterator[str]:
     """Yield the HTML of a section."""
     section, content = drawn
-    yield f'<section id="{section.name}">\n<h2>{text_html(section.title)}</h2>'
-    yield f'<p class="question">{text_html(section.question)}</p>'
+    yield f'<section class="panel" id="{section.name}">'
+    yield f"<h2>{html_text(section.title)}{html_link(section.name, section.title)}</h2>"
+    yield f'<p class="remark">{html_text(section.question)}</p>'
     if content.statements:
-        yield '<ul class="says">'
+        yield '<ul class="statements says">'
         for sentence in content.statements:
-            yield f"{sentence_html(sentence)}{text_html(sentence.text)}</li>"
+            name = statement_id(section, sentence) if sentence.name else ""
+            link = html_link(name, sentence.name) if name else ""
+            yield f"{sentence_html(sentence, name)}{html_text(sentence.text)}{link}</li>"
         yield "</ul>"
     for name, plot in drawn.plots.items():
         yield from _plot(name, plot)
     for name, group in drawn.lanes.items():
-        yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
+        yield f"<figure><figcaption><span>{html_text(group.title)}</span></figcaption>"
         yield f'<div id="{name}"></div></figure>'
     for table in content.tables:
         if table.rows:
-            yield from _table(table)
+            yield from _table(section, table)
     for remark in (*cut(results, section), *content.remarks):
-        yield f'<p class="remark">{text_html(remark)}</p>'
+        yield f'<p class="remark">{html_text(remark)}</p>'
     yield from _sql(section, results)
     yield "</section>"
 
@@ -82,34 +86,31 @@ def _sql(section: Section, results: Results) -> Iterator[str]:
     shown = {name: results[name].sql for name in section.results if name in results}
     text = "\n\n".join(f"-- {name}\n{sql};" for name, sql in shown.items() if sql)
     if text:
-        yield "<details><summary>SQL of these numbers</summary>"
+        yield '<details class="data"><summary>SQL of these numbers</summary>'
         yield (
             '<p class="remark">Spark SQL. tables.sql, beside this page, makes the tables that it asks: '
             "spark-sql keeps them in metastore_db in the folder in which it was started.</p>"
         )
-        label = text_html(f"SQL of {section.title}")
-        lines = "\n".join(map(text_html, text.splitlines()))
-        yield f'<pre tabindex="0" role="region" aria-label="{label}">{lines}</pre>'
-        yield '<button type="button" class="copy">Copy</button> <output role="status"></output>'
+        yield html_code(text, f"SQL of {section.title}")
         yield "</details>"
 
 
 def _plot(name: str, plot: Plot) -> Iterator[str]:
-    yield f'<figure><figcaption><span>{text_html(plot.title)}</span><span class="choices">'
+    yield f'<figure><figcaption><span>{html_text(plot.title)}</span><span class="choices">'
     for choice in plot.choices:
         pressed = "true" if choice == plot.choices[0] else "false"
         yield (
-            f'<button type="button" data-plot="{name}" data-choice="{text_html(choice)}" '
-            f'aria-pressed="{pressed}">{text_html(choice)}</button>'
+            f'<button type="button" data-plot="{name}" data-choice="{html_text(choice)}" '
+            f'aria-pressed="{pressed}">{html_text(choice)}</button>'
         )
     yield "</span></figcaption>"
     yield (
-        f'<div class="plot" id="{name}" role="img" aria-label="{text_html(plot.title)}" '
+        f'<div class="plot" id="{name}" role="img" aria-label="{html_text(plot.title)}" '
         f'style="height:{plot.height}px"></div></figure>'
     )
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(section: Section, table: Table) -> Iterator[str]:
     """Yield the HTML of a table, without the columns that have no value."""
     columns = {
         column: heading
@@ -119,15 +120,19 @@ def _table(table: Table) -> Iterator[str]:
     many = plural(len(table.rows), "row")
     state = " open" if len(table.rows) <= OPEN else ""
     count = f'<span class="count" data-all="{many}">{many}</span>'
-    yield f"<details{state}><summary>{text_html(table.title)}: {count}</summary>"
-    yield f'<div class="table" tabindex="0" role="region" aria-label="{text_html(table.title)}">'
+    yield f'<details class="data"{state}><summary>{html_text(table.title)}: {count}</summary>'
+    label = html_text(f"{section.title}: {table.title}")
+    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}">'
     yield "<table><thead><tr>"
     for column, heading in columns.items():
         kind = ' class="number"' if any(_number(row.get(column)) for row in table.rows) else ""
-        yield f'<th scope="col"{kind}><button type="button">{text_html(heading)}</button></th>'
+        yield f'<th scope="col"{kind}><button type="button">{html_text(heading)}</button></th>'
     yield "</tr></thead><tbody>"
+    names = set[str]()
     for row in table.rows[:ROWS]:
-        yield f"<tr{_data(marks(row))}>"
+        name = f"{section.name}-{table.row_name(row)}" if table.row_name else ""
+        yield f"<tr{_id('' if name in names else name)}{_data(marks(row))}>"
+        names.add(name)
         for column in columns:
             default_format = duration if column.endswith("_ms") else cell
             yield _cell(row.get(column), column, table.formats.get(column, default_format))
@@ -142,9 +147,9 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
-    text = text_html(write(value) if _number(value) else cell(value))
+    text = html_text(write(value) if _number(value) else cell(value))
     if column == "severity":
-        return f'<td><span class="pill {text}">{text}</span></td>'
+        return f"<td>{html_badge(text)}</td>"
     # readers sort by the key
     if isinstance(value, datetime):
         return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
@@ -157,14 +162,24 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def sentence_html(statement: Statement) -> str:
-    """Return the opening tag of a statement's element."""
-    return f'<li class="{statement.severity}"{_data({"of": json.dumps(together(statement.rows))})}>'
+def sentence_html(statement: Statement, name: str = "") -> str:
+    """Return the opening tag of a statement's element, with its id if it has a name."""
+    of = _data({"of": json.dumps(together(statement.rows))})
+    return f'<li class="{statement.severity}"{_id(name)}{of}>'
+
+
+def statement_id(section: Section, statement: Statement) -> str:
+    """Return the id of the element to which a link to a statement leads."""
+    return f"{section.name}-{statement.name}" if statement.name else section.name
+
+
+def _id(name: str) -> str:
+    return f' id="{html_text(name)}"' if name else ""
 
 
 def _data(values: Mapping[str, Any]) -> str:
     """Return marks as attributes."""
-    return "".join(f' data-{mark}="{text_html(str(value))}"' for mark, value in values.items())
+    return "".join(f' data-{mark}="{html_text(str(value))}"' for mark, value in values.items())
 
 
 def figure(plot: Plot) -> dict[str, Any]:
@@ -188,8 +203,3 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_escaped(item) for item in value]
     return value
-
-
-def text_html(text: str) -> str:
-    """Return escaped text, with invisible characters written out."""
-    return html.escape(printable(text))

@@ -1,18 +1,25 @@
 // draws the figures in the page's colours, initially and when the filter or the colour scheme changes
 import {listen, marksOf, matches, note, picked, times, within, zoom} from "./filter.js";
 import {drawn, spanOf} from "./lanes.js";
+import {tableMenus} from "./table_menu.js";
 
 const {figures, lanes} = JSON.parse(document.getElementById("figures").textContent);
 const chosen = {};
 
+// a token's text has the colours of both schemes: as an element's colour it is the present one
 function colours() {
-  const style = getComputedStyle(document.documentElement);
-  const names = ["ink", "soft", "grid", "card", "line", "cold", "warm"];
-  return Object.fromEntries(names.map(name => [name, style.getPropertyValue("--" + name).trim()]));
+  const probe = document.body.appendChild(document.createElement("i"));
+  const names = ["text", "dim", "card", "line", "cold", "warm"];
+  const found = names.map(name => {
+    probe.style.color = `var(--${name})`;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(found);
 }
 
 function axis(own, of) {
-  return {gridcolor: of.grid, linecolor: of.line, zerolinecolor: of.line, automargin: true, ...own};
+  return {gridcolor: of.line, linecolor: of.line, zerolinecolor: of.line, automargin: true, ...own};
 }
 
 function short(text, most) {
@@ -39,7 +46,7 @@ function draw(name) {
   const data = left.map(trace =>
     trace.type === "heatmap"
       ? {...trace, colorscale: [[0, of.cold], [1, of.warm]],
-         colorbar: {...trace.colorbar, outlinewidth: 0, tickfont: {color: of.soft}}}
+         colorbar: {...trace.colorbar, outlinewidth: 0, tickfont: {color: of.dim}}}
       : trace);
   const named = all.filter(([trace]) => trace.showlegend !== false && trace.type !== "heatmap");
   const legend = figure.layout.showlegend ?? named.length > 1;
@@ -52,9 +59,9 @@ function draw(name) {
   }
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: {family: "system-ui, sans-serif", size: 12, color: of.soft},
+    font: {family: "system-ui, sans-serif", size: 12, color: of.dim},
     margin: {l: 55, r: 15, t: legend ? 40 : 12, b: 40},
-    hoverlabel: {bgcolor: of.card, bordercolor: of.line, font: {color: of.ink}, align: "left"},
+    hoverlabel: {bgcolor: of.card, bordercolor: of.line, font: {color: of.text}, align: "left"},
     showlegend: legend, legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     ...figure.layout,
     xaxis: axis({...figure.layout.xaxis, ...isTime && times() && {range: times().map(at => new Date(at).toISOString().slice(0, -1))}}, of),
@@ -108,28 +115,6 @@ function choose(button) {
   return draw(button.dataset.plot);
 }
 
-function sort(heading) {
-  const body = heading.closest("table").tBodies[0];
-  const column = [...heading.parentElement.children].indexOf(heading);
-  const descending = heading.getAttribute("aria-sort") !== "descending";
-  for (const other of heading.parentElement.children) other.removeAttribute("aria-sort");
-  heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
-  const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
-  const order = (a, b) => key(a) - key(b) || key(a).localeCompare(key(b));
-  body.append(...[...body.rows].sort((a, b) => descending ? order(b, a) : order(a, b)));
-}
-
-async function copy(button) {
-  const text = button.parentElement.querySelector("pre"), said = button.nextElementSibling;
-  try {
-    await navigator.clipboard.writeText(text.textContent);
-    said.textContent = "copied";
-  } catch {
-    getSelection().selectAllChildren(text); // the browser does not allow the page to copy
-    said.textContent = "selected: copy it by the keyboard";
-  }
-}
-
 function drawAll() {
   Object.keys(lanes).forEach(drawLanes);
   return Promise.all(Object.keys(figures).map(draw));
@@ -138,14 +123,12 @@ function drawAll() {
 for (const button of document.querySelectorAll("button[data-plot]")) {
   button.addEventListener("click", () => choose(button));
 }
-for (const heading of document.querySelectorAll("th")) {
-  heading.addEventListener("click", () => sort(heading));
-}
-for (const button of document.querySelectorAll("button.copy")) {
-  button.addEventListener("click", () => copy(button));
-}
+tableMenus();
 listen(drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+for (const choice of document.querySelectorAll("[name=scheme]")) {
+  choice.addEventListener("change", drawAll);
+}
 drawAll().then(() => {
   Object.keys(figures).forEach(follow);
   document.body.dataset.drawn = String(Object.keys(figures).length);

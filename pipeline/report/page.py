@@ -1,13 +1,7 @@
-"""The report's page. Only this module and `elements` make HTML; everything on the page is escaped.
-
-Names come from untrusted peers, which may call a client `<script>`. So the page also forbids all scripts but
-its own (by hash) and every request (Content Security Policy 3).
-"""
+"""The report's page. Only this module and `elements` make HTML; everything on the page is escaped."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,32 +10,29 @@ from importlib.resources import files
 from typing import Any, Final
 
 from barnabas.captures.kafka.notes import ONE_DIRECTION
+from barnabas.look.html import Script, html_figures, html_page, html_text, look_file
 from barnabas.pipeline.report.elements import (
     ROWS,
     DrawnSection,
     figure,
     section_html,
     sentence_html,
-    text_html,
+    statement_id,
 )
 from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
-from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section
+from barnabas.pipeline.report.parts import SEVERITIES, Overview, Results, Section, Statement
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.wording import NOTHING, duration, ms_between, utc
+from barnabas.plural import plural
 
 SAID: Final = 12
 """The most statements at the top."""
 
-SHARED: Final = ("barnabas.look", "static")
-"""The folder of modules that the live page also uses."""
+LOOK_MODULES: Final = ("text.js", "lanes.js", "table_menu.js", "copy.js")
+"""Modules that other pages also run, each after the modules that it imports."""
 
-MODULES: Final = (
-    (*SHARED, "text.js"),
-    (*SHARED, "lanes.js"),
-    ("barnabas.pipeline.report", "filter.js"),
-    ("barnabas.pipeline.report", "page.js"),
-)
-"""The page's own script: modules, each after those that it imports."""
+MODULES: Final = ("filter.js", "page.js")
+"""Modules that only this page runs."""
 
 
 def page(
@@ -59,36 +50,25 @@ def page(
         for name, group in drawn.lanes.items()
     }
     data = _json({"figures": figures, "lanes": lanes})
-    module_script = _joined()
-    policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, module_script))
-    title = f"Traffic of {overview.title}"
-    return "\n".join(
+    return html_page(
+        f"Traffic of {overview.title}",
+        "analysis",
         (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-            f"script-src {policy}; style-src 'unsafe-inline'; img-src data: blob:; "
-            "base-uri 'none'; form-action 'none'\">",
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{text_html(title)}</title>",
-            f"<style>\n{_text_of(*SHARED, 'lanes.css')}{_report_file('page.css')}</style>\n</head>\n<body>",
             *_top(overview, drawn_sections),
             '<div class="tools">',
             *_filter(overview, drawn_sections),
-            '<nav aria-label="Sections">',
-            *(f'<a href="#{section.name}">{text_html(section.title)}</a>' for section in filled),
-            "</nav>\n</div>\n<main>",
+            '<nav class="tabs" aria-label="Sections">',
+            *(f'<a href="#{section.name}">{html_text(section.title)}</a>' for section in filled),
+            "</nav>\n</div>",
             *(part for drawn in drawn_sections for part in section_html(drawn, results)),
             *_empty_sections(overview, [section for section in sections if section not in filled]),
-            "</main>",
             "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
             "name to hide it; all sections follow to a time that is zoomed to. The data are "
             "beside this page, as Parquet.</footer>",
             f'<script type="application/json" id="figures">{data}</script>',
-            f"<script>{plotly}</script>",
-            f'<script type="module">{module_script}</script>',
-            "</body>\n</html>\n",
-        )
+        ),
+        style=look_file("lanes.css") + _report_file("page.css"),
+        scripts=(Script(plotly), Script(_joined(), module=True)),
     )
 
 
@@ -98,43 +78,58 @@ def plotly() -> str:
 
 
 def _top(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
-    """Yield the header: what was read, and the most important statements with links."""
-    yield '<header>\n<p class="brand">barnabas · analysis</p>'
-    yield f"<h1>{text_html(overview.title)}</h1>"
-    yield f'<p class="when">{text_html(_time_span(overview))}</p>'
-    yield '<dl class="figures">'
-    standing_out = {
-        drawn.section.name
-        for drawn in drawn_sections
-        for sentence in drawn.content.statements
-        if sentence.severity != "fine"
-    }
-    for name, value, bad in _figures(overview, faulty="errors" in standing_out):
-        mark = ' class="bad"' if bad else ""
-        yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
-    yield "</dl>\n</header>"
+    """Yield the header: a sentence, figures, and the most important statements with links."""
     statements = [
-        (sentence, drawn.section.name)
+        (sentence, drawn.section)
         for severity in SEVERITIES
         for drawn in drawn_sections
         for sentence in drawn.content.statements
         if sentence.severity == severity != "fine"
     ]
-    yield '<section class="said">\n<h2>What stands out</h2>'
+    yield f"<h1>{html_text(overview.title)}</h1>"
+    yield f'<p class="lead">{html_text(_lead(overview, [sentence for sentence, _ in statements]))}</p>'
+    yield f'<p class="when">{html_text(_time_span(overview))}</p>'
+    faulty = any(section.name == "errors" for _, section in statements)
+    yield from html_figures(_figures(overview, faulty=faulty))
+    yield '<section class="panel said">\n<h2>What stands out</h2>'
     if overview.only is not None:
-        yield f"<p>{ONE_DIRECTION[overview.only].capitalize()}</p>"
+        yield f'<p class="remark">{ONE_DIRECTION[overview.only].capitalize()}</p>'
     if statements:
-        yield "<ul>"
-        for sentence, name in statements[:SAID]:
-            yield f'{sentence_html(sentence)}<a href="#{name}">{text_html(sentence.text)}</a></li>'
+        yield '<ul class="statements">'
+        for sentence, section in statements[:SAID]:
+            link = html_text(f"#{statement_id(section, sentence)}")
+            yield f'{sentence_html(sentence)}<a href="{link}">{html_text(sentence.text)}</a></li>'
         yield "</ul>"
         if len(statements) > SAID:
-            yield f"<p>and {len(statements) - SAID} more, in their sections</p>"
+            yield f'<p class="remark">and {len(statements) - SAID} more, in their sections</p>'
     elif overview.only is None:
-        yield "<p>Nothing: no errors, no findings, no late members.</p>"
+        yield '<p class="none">Nothing: no errors, no findings, no late members.</p>'
     if not any(drawn.section.name == "unread" for drawn in drawn_sections):
-        yield '<p class="fine">The captures were read completely.</p>'
+        yield '<p class="remark">The captures were read completely.</p>'
     yield "</section>"
+
+
+def _lead(overview: Overview, statements: Sequence[Statement]) -> str:
+    """Return the report in a sentence."""
+    counts = [
+        plural(count, severity)
+        for severity in SEVERITIES
+        if (count := sum(statement.severity == severity for statement in statements))
+    ]
+    stands = "stands" if len(statements) == 1 else "stand"
+    rest = f"{' and '.join(counts)} {stands} out" if counts else "nothing stands out"
+    if overview.begins is None or overview.ends is None:
+        return f"No exchanges: {rest}."
+    exchanges, clients, brokers = (
+        f"{count:,} {noun if count == 1 else noun + 's'}"
+        for count, noun in (
+            (overview.exchanges, "exchange"),
+            (overview.clients, "client"),
+            (overview.brokers, "broker"),
+        )
+    )
+    lasted = duration(ms_between(overview.begins, overview.ends))
+    return f"{exchanges} of {clients} with {brokers} in {lasted}: {rest}."
 
 
 def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Iterator[str]:
@@ -144,13 +139,13 @@ def _filter(overview: Overview, drawn_sections: Sequence[DrawnSection]) -> Itera
     if begins is not None and ends is not None:
         ends += timedelta(milliseconds=1)  # includes the truncated fraction
         span = f' data-from="{since_epoch(begins)}" data-to="{since_epoch(ends)}"'
-    yield f'<div id="filter" role="search" aria-label="Filter of all sections"{span}>'
+    yield f'<div class="bar" id="filter" role="search" aria-label="Filter of all sections"{span}>'
     marks_of_rows = [*_marks(drawn_sections)]
     for mark in dict.fromkeys(COLUMNS.values()):
         names = {str(row_marks[mark]) for row_marks in marks_of_rows if row_marks.get(mark)}
         if names:
             yield f'<label>{mark} <select name="{mark}"><option value="">all</option>'
-            for name in map(text_html, sorted(names)):
+            for name in map(html_text, sorted(names)):
                 yield f'<option value="{name}">{name}</option>'
             yield "</select></label>"
     if begins is not None and ends is not None:
@@ -200,9 +195,9 @@ def _empty_sections(overview: Overview, empty: Sequence[Section]) -> Iterator[st
     if not empty:
         return
     heading = "Checked, nothing found" if overview.only is None else "Nothing found, or not checked"
-    yield f'<section class="empty"><h2>{heading}</h2><ul>'
+    yield f'<section class="panel empty"><h2>{heading}</h2><ul>'
     for section in empty:
-        yield f"<li><b>{text_html(section.title)}</b> {text_html(section.question)}</li>"
+        yield f"<li><b>{html_text(section.title)}</b> {html_text(section.question)}</li>"
     yield "</ul></section>"
 
 
@@ -217,17 +212,9 @@ def _joined() -> str:
 
     Names are unique across the modules.
     """
-    text = "".join(_text_of(*module) for module in MODULES)
+    text = "".join((*map(look_file, LOOK_MODULES), *map(_report_file, MODULES)))
     return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
 
 
 def _report_file(name: str) -> str:
-    return _text_of("barnabas.pipeline.report", name)
-
-
-def _text_of(package: str, *path: str) -> str:
-    return files(package).joinpath(*path).read_text("utf-8")
-
-
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return files("barnabas.pipeline.report").joinpath(name).read_text("utf-8")

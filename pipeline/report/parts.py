@@ -32,10 +32,10 @@ class Result(NamedTuple):
 Results = Mapping[str, Result]
 """By the name of the analysis."""
 
-Severity = Literal["bad", "odd", "fine"]
+Severity = Literal["error", "warning", "fine"]
 
-SEVERITIES: Final[tuple[Severity, ...]] = ("bad", "odd", "fine")
-"""In the order at the top of the page, which omits "fine"."""
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "fine")
+"""In the order at the top of the page, which omits "fine"; findings of checks have the same words."""
 
 
 class Statement(NamedTuple):
@@ -45,6 +45,8 @@ class Statement(NamedTuple):
     text: str
     rows: Sequence[Row] = ()
     """The rows that it is about, for the filter; without them the filter does not apply."""
+    name: str = ""
+    """Names it within its section, for links to it; without a name, links are to the section."""
 
 
 STATEMENTS: Final = 3
@@ -88,6 +90,8 @@ class Table(NamedTuple):
     """Formats for the numbers of a column, which still sort as numbers. By default, columns `*_ms` are
     durations."""
     title: str = "Table"
+    row_name: Callable[[Row], str] | None = None
+    """Names a row within its section, for links to it."""
 
 
 class Content(NamedTuple):

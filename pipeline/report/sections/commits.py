@@ -9,9 +9,9 @@ from barnabas.pipeline.report.parts import Content, Row, Severity, Statement, ta
 from barnabas.pipeline.report.wording import listed, partition
 
 SAYINGS: Final[tuple[tuple[str, Severity, str], ...]] = (
-    ("gaps", "bad", "offsets were skipped and never fetched in this capture"),
-    ("refused", "odd", "commits of partitions, several in a request, were rejected"),
-    ("duplicates", "odd", "offsets were fetched again"),
+    ("gaps", "error", "offsets were skipped and never fetched in this capture"),
+    ("refused", "warning", "commits of partitions, several in a request, were rejected"),
+    ("duplicates", "warning", "offsets were fetched again"),
 )
 """The columns that stand out if they are not 0, with what their sum means. Rewinds are left to the check."""
 

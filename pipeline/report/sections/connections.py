@@ -19,7 +19,7 @@ def draw(clients: Sequence[Row]) -> Content:
         for row in clients
         if row["count"] >= EACH * row["servers"] and row["median_ms"] <= SHORT_MS
     ]
-    statements = [Statement("odd", _text(row), [row]) for row in often[:STATEMENTS]]
+    statements = [Statement("warning", _text(row), [row]) for row in often[:STATEMENTS]]
     table = table_of(
         clients,
         "client_id, user, host, count: connections, servers: addresses, median_ms: median length, "

@@ -57,10 +57,13 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
     span = clock_span({"start": min(start), "end": max(end)})
     by_own = counted(of_first, itemgetter("error"))
     counts_of_errors = listed(f"{by_own[error]:,} {error}" for error in most(by_own))
+    total = by_error.total()
     text = (
         f"{name}: {counts_of_errors} in responses, {span}; "
-        f"{by_error.total():,} errors of {plural(len(by_client), 'client')} in all"
+        f"{total:,} error{'s' * (total > 1)} of {plural(len(by_client), 'client')} in all"
     )
     remarks = rest(len(by_client) - len(clients), "client", " with fewer errors", "not drawn")
     table = table_of(errors, "client_id, api, error, count, first_ts: first, last_ts: last")
-    return Content([Statement("odd" if faults else "fine", text, errors)], plots, [table], remarks)
+    return Content(
+        [Statement("warning" if faults else "fine", text, errors)], plots, [table], remarks
+    )

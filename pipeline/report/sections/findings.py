@@ -20,14 +20,21 @@ def draw(findings: Sequence[Row], findings_by_check: Sequence[Row]) -> Content:
             first = listed.get((severity, row["check"]), [])
             statements.append(
                 Statement(
-                    "bad" if severity == "error" else "odd",
+                    severity,
                     f"{row['check']}: {plural(count, severity)}, first: {row['first']}",
                     first if len(first) == count else (),
+                    f"{row['check']}-{severity}",
                 )
             )
     table = table_of(
         findings,
         "severity, check, ts: when, client, topic, group, broker, connection, packets, text: what, "
         "advice: what to do",
-    )
+    )._replace(row_name=_name)
     return Content(statements, tables=[table])
+
+
+def _name(row: Row) -> str:
+    """Return a name by which a link finds a finding also in the next analysis of its capture."""
+    first = row["packets"][0] if row["packets"] else row["ts"].isoformat()
+    return f"{row['check']}-{row['connection']}-{first}"

@@ -70,8 +70,10 @@ def _statement(row: Row) -> Statement:
     silence = f"{duration(row['max_gap_ms'])} of a session of {duration(row['session_timeout_ms'])}"
     if row["expired"]:
         text = f"group {row['group']}: the session of {client(row)} expired ({silence})"
-        return Statement("bad", text, [row])
-    return Statement("odd", f"group {row['group']}: {client(row)} was silent for {silence}", [row])
+        return Statement("error", text, [row])
+    return Statement(
+        "warning", f"group {row['group']}: {client(row)} was silent for {silence}", [row]
+    )
 
 
 def _colour(row: Row) -> str:

@@ -90,4 +90,4 @@ def _statements(partitions: Sequence[Row]) -> Iterator[Statement]:
     share = first["produced_bytes"] / sum(row["produced_bytes"] for row in busy)
     if share >= HOT:
         text = f"{partition(first)} receives {percent(share)} of the produced bytes"
-        yield Statement("odd", text, [first])
+        yield Statement("warning", text, [first])

@@ -22,7 +22,7 @@ def draw(lags: Sequence[Row], partitions: Sequence[Row]) -> Content:
         row for row in partitions if row["lag"] > row["least"] and _silence_ms(row) >= STUCK_MS
     ]
     statements = [
-        Statement("bad", _text(stuck_rows), stuck_rows)
+        Statement("error", _text(stuck_rows), stuck_rows)
         for stuck_rows in grouped(stuck, itemgetter("group", "topic")).values()
     ]
     table = table_of(

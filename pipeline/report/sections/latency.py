@@ -35,7 +35,7 @@ def draw(buckets: Sequence[Row]) -> Content:
     ]
     plot = Plot("Latency by API", traces, over_time(LOG_MS), 400, tuple(MEASURES))
     statements = [
-        Statement("odd", f"{api}: {rose.text}", [rose.row]) for api, rose in rises.items()
+        Statement("warning", f"{api}: {rose.text}", [rose.row]) for api, rose in rises.items()
     ]
     # over all time, computed from the buckets
     api_rows = [

@@ -45,7 +45,7 @@ def draw(buckets: Sequence[Row], outliers: Sequence[Row]) -> Content:
     all_series = sorted(_all_series(buckets), key=lambda series: series.rank)
     rises = [
         Statement(
-            "odd",
+            "warning",
             f"{series.client}, {series.api} to {broker_name(series.broker)}: {series.rise.text}",
             [series.rise.row],
         )
@@ -53,7 +53,7 @@ def draw(buckets: Sequence[Row], outliers: Sequence[Row]) -> Content:
         if series.rise
     ]
     statements = [
-        *(Statement("odd", _outlier_text(row), [row]) for row in outliers[:STATEMENTS]),
+        *(Statement("warning", _outlier_text(row), [row]) for row in outliers[:STATEMENTS]),
         *rises[:STATEMENTS],
     ]
     formats = dict.fromkeys(("p50", "usual", "p99", "broker_p99"), duration)

@@ -11,7 +11,7 @@ from barnabas.pipeline.report.wording import client, clock_span
 def draw(logins: Sequence[Row]) -> Content:
     """Draw a table with a row for each identity and client."""
     failed = [row for row in logins if row["failed"]]
-    statements = [Statement("bad", _text(row), [row]) for row in failed[:STATEMENTS]]
+    statements = [Statement("error", _text(row), [row]) for row in failed[:STATEMENTS]]
     table = table_of(
         logins,
         "identity: mechanism and user, client_id, host, count: logins, failed, reason: last reason, "

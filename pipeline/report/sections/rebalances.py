@@ -27,7 +27,7 @@ GROUPS, MEMBERS = 6, 30
 """The most groups, and members of a group, that are drawn."""
 
 LONG_MS: Final = 10_000
-"""A stop of this length is bad, not only odd."""
+"""A stop of this length is an error, not only a warning."""
 
 FIRST: Final = 1
 """The first generation of a new group: its members wait for each other (group.initial.rebalance.delay.ms)."""
@@ -172,7 +172,7 @@ def _statement(group: str, phases: Sequence[Row], generations: Sequence[Row]) ->
     timed = [row for row in phases if row["start"] and row["end"]]
     span = f" {clock_span(*timed)}" if timed else ""
     text = f"group {group}: {count}{span}{''.join(details)}"
-    return Statement("bad" if still >= LONG_MS else "odd", text, phases)
+    return Statement("error" if still >= LONG_MS else "warning", text, phases)
 
 
 def _standstill_ms(row: Row) -> float:

@@ -13,7 +13,7 @@ from barnabas.pipeline.report.wording import client, clock, duration, ms_between
 MOST: Final = 30
 
 MANY: Final = 50
-"""A storm with this many attempts is bad, not only odd."""
+"""A storm with this many attempts is an error, not only a warning."""
 
 
 def draw(storms: Sequence[Row]) -> Content:
@@ -36,7 +36,7 @@ def draw(storms: Sequence[Row]) -> Content:
     )
     plot = Plot("Retry storms", traces, layout, height, rows=[*by_error.values()])
     statements = [
-        Statement("bad" if row["attempts"] >= MANY else "odd", _text(row), [row])
+        Statement("error" if row["attempts"] >= MANY else "warning", _text(row), [row])
         for row in storms[:STATEMENTS]
     ]
     table = table_of(storms, "client_id, api, error, start, end, attempts, rate: a second")

@@ -63,4 +63,4 @@ def _statement(row: Row) -> Statement:
     with_rule, without_rule = row["p50_with_ms"], row["p50_without_ms"]
     if with_rule and without_rule:
         text += f": {duration(with_rule)} where others took {duration(without_rule)}"
-    return Statement("odd", text)
+    return Statement("warning", text)

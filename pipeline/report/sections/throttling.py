@@ -14,7 +14,7 @@ def draw(throttled: Sequence[Row]) -> Content:
     """Draw a table with a row for each client, broker and quota."""
     by_client = grouped(throttled, lambda row: (client(row), row["user"] or "", row["quota"]))
     longest = sorted(by_client.values(), key=lambda rows: -sum(row["total_ms"] for row in rows))
-    statements = [Statement("odd", _text(rows), rows) for rows in longest[:STATEMENTS]]
+    statements = [Statement("warning", _text(rows), rows) for rows in longest[:STATEMENTS]]
     table = table_of(
         throttled,
         "client_id, user, host, broker, quota, count: responses, total_ms: in all, "

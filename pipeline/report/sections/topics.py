@@ -16,7 +16,7 @@ def draw(clients: Sequence[Row]) -> Content:
     by_topic = grouped(clients, itemgetter("topic"))
     several = [topic for topic, rows in by_topic.items() if len(_names(rows, "write")) > 1]
     statements = [
-        Statement("odd", _text(topic, by_topic[topic]), by_topic[topic])
+        Statement("warning", _text(topic, by_topic[topic]), by_topic[topic])
         for topic in several[:STATEMENTS]
     ]
     table = table_of(

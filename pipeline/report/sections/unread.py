@@ -41,7 +41,7 @@ def draw(unread: Sequence[Row]) -> Content:
             for kind, count in counted(others, itemgetter("kind")).items()
         ),
     ]
-    statements = [Statement("odd", f"not read: {line}") for line in lines]
+    statements = [Statement("warning", f"not read: {line}") for line in lines]
     table = table_of(
         unread, "kind, capture, file, reason: why, count: times, bytes: size", {"bytes": size}
     )

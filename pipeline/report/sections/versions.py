@@ -76,7 +76,7 @@ def _statements(removed: Sequence[Row]) -> list[Statement]:
     by_release = grouped(removed, itemgetter("removed_in"))
     return [
         Statement(
-            "bad",
+            "error",
             f"Kafka {release} no longer supports versions that {listed(map(client, rows))} use: "
             + listed(f"{row['api']} v{row['version']}" for row in rows),
             rows,

@@ -10,13 +10,16 @@ import pytest
 
 from barnabas.pipeline.report.page import page as made
 from barnabas.pipeline.report.page import plotly
-from tests.page.browser import LOOKS, axe, page_at
+from tests.page.browser import axe_in_both_schemes, choose_scheme, page_at
 from tests.pipeline.report.made import HOSTILE, OVERVIEW, results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.slow("a browser draws all figures")]
+
+
+LOOKS = (("light", 1400), ("dark", 420))
 
 
 @pytest.fixture(scope="module", params=LOOKS, ids=lambda look: str(look[1]))
@@ -53,7 +56,34 @@ def test_nothing_is_wider_than_the_page_and_all_can_be_used_by_anybody(report: P
     width = report.viewport_size
     assert width is not None
     assert report.evaluate("document.documentElement.scrollWidth") <= width["width"]
-    assert axe(report) == []
+    assert axe_in_both_schemes(report) == []
+
+
+def test_plots_follow_the_switch_of_colours(report: Page) -> None:
+    """Their colours are those of the page, whatever the system prefers."""
+    drawn_in = []
+    for scheme in ("light", "dark"):
+        choose_scheme(report, scheme)
+        drawn_in.append(
+            report.evaluate("document.getElementById('latency-0').layout.hoverlabel.bgcolor")
+        )
+        assert drawn_in[-1] == report.evaluate(
+            "getComputedStyle(document.querySelector('.panel')).backgroundColor"
+        )
+    assert len(set(drawn_in)) == 2
+    choose_scheme(report, "system")
+
+
+def test_a_column_is_hidden_and_shown_again(report: Page) -> None:
+    section = report.locator("#commits")
+    heading = section.get_by_role("button", name="committed", exact=True)
+    section.get_by_text("Columns").first.click()
+    section.get_by_label("committed", exact=True).uncheck()
+    assert heading.count() == 0
+    section.get_by_label("committed", exact=True).check()
+    assert heading.count() == 1
+    report.keyboard.press("Escape")
+    assert section.locator(".columns[open]").count() == 0
 
 
 def test_one_client_is_chosen_by_keys_for_all_sections(report: Page) -> None:

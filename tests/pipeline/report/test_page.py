@@ -103,13 +103,13 @@ def test_nothing_but_our_scripts_may_run_and_nothing_may_be_asked_for() -> None:
     assert hashes == own[1:]
 
 
-def test_what_could_not_be_read_stands_first_and_what_is_bad_before_what_is_odd() -> None:
+def test_what_could_not_be_read_stands_first_and_errors_before_warnings() -> None:
     text = page(OVERVIEW, results(), PLOTLY)
-    assert text.index('<section id="unread"') < text.index('<section id="findings"')
-    top = text[text.index('class="said"') : text.index("<nav")]
+    assert text.index('id="unread"') < text.index('id="findings"')
+    top = text[text.index("What stands out") : text.index("<nav")]
     severities = re.findall(r'<li class="(\w+)"', top)
     assert severities == sorted(severities)
-    assert {"bad", "odd"} == set(severities)
+    assert {"error", "warning"} == set(severities)
 
 
 def test_what_was_looked_for_and_not_found_is_said() -> None:
@@ -122,10 +122,38 @@ def test_what_was_looked_for_and_not_found_is_said() -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_one_direction_is_not_all_that_was_checked(direction: Direction) -> None:
     text = page(NOTHING._replace(only=direction), {}, PLOTLY)
-    assert f"<p>{ONE_DIRECTION[direction].capitalize()}</p>" in text
+    assert f">{ONE_DIRECTION[direction].capitalize()}</p>" in text
     assert "Checked, nothing found" not in text
     assert "no errors" not in text
     assert ("<dt>with errors</dt><dd>–</dd>" in text) == (direction == "request")
+
+
+def _lead(overview: Overview, **changed: Result) -> str:
+    (lead,) = re.findall('<p class="lead">(.*)</p>', page(overview, changed, PLOTLY))
+    return str(lead)
+
+
+def test_the_first_sentence_counts_what_stands_out() -> None:
+    counts = "48,213 exchanges of 12 clients with 3 brokers in 2 min"
+    assert _lead(OVERVIEW) == f"{counts}: nothing stands out."
+    named = {name: results()[name] for name in ("findings", "findings_by_check", "unread")}
+    assert _lead(OVERVIEW, **named) == f"{counts}: 1 error and 3 warnings stand out."
+    of_one = OVERVIEW._replace(exchanges=1, clients=1, brokers=1)
+    assert _lead(of_one, errors=results()["errors"]) == (
+        "1 exchange of 1 client with 1 broker in 2 min: 1 warning stands out."
+    )
+    assert _lead(NOTHING) == "No exchanges: nothing stands out."
+
+
+def test_links_lead_to_sections_statements_and_findings() -> None:
+    row = results()["findings"].rows[0]
+    seen = made(findings=Result([row, row, {**row, "packets": []}], 3))
+    ids = [attributes["id"] for _, attributes in seen.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids)), "of findings with one name the first has it"
+    links = {str(attributes.get("href"))[1:] for tag, attributes in seen.tags if tag == "a"}
+    assert links <= set(ids)
+    assert {"findings", "findings-sequence-error"} <= links
+    assert {"findings-sequence-4-99", "findings-sequence-4-2026-11-21T14:05:09+00:00"} <= set(ids)
 
 
 def test_usual_errors_and_tables_without_rows_are_not_shown_as_faults() -> None:

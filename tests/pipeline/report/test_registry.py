@@ -97,7 +97,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
 
 def test_a_standstill_and_who_was_late_are_said() -> None:
     (said,) = drawn("rebalances").statements
-    assert said.severity == "bad"
+    assert said.severity == "error"
     assert said.text.startswith(
         "group orders-service: 3 generations from 14:05:05.000 to 14:06:58.000, "
     )
@@ -172,7 +172,7 @@ def test_who_is_stuck_throttled_or_writes_beside_others_is_named_with_time_and_n
     )
     assert {
         one.severity for name in ("throttling", "logins") for one in drawn(name).statements
-    } == {"odd", "bad"}
+    } == {"warning", "error"}
 
 
 def test_what_rose_is_in_front_of_what_is_frequent() -> None:
@@ -252,7 +252,7 @@ def test_a_reader_whose_responses_were_not_captured_has_no_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standstill_ms", "severities"), [(3_000.0, []), (LONG_MS - 1, []), (LONG_MS, ["bad"])]
+    ("standstill_ms", "severities"), [(3_000.0, []), (LONG_MS - 1, []), (LONG_MS, ["error"])]
 )
 def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
     standstill_ms: float, severities: list[str]
@@ -270,7 +270,7 @@ def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
     ("names", "severity", "beginning"),
     [
         (USUAL, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
-        ((*USUAL, "NOT_COORDINATOR"), "odd", "b: 1 NOT_COORDINATOR in responses"),
+        ((*USUAL, "NOT_COORDINATOR"), "warning", "b: 1 NOT_COORDINATOR in responses"),
     ],
 )
 def test_usual_errors_do_not_stand_out(names: Sequence[str], severity: str, beginning: str) -> None:
