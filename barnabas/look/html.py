@@ -124,10 +124,29 @@ def _cell(value: object) -> str:
     return f"<td>{html_text(str(value))}</td>"
 
 
-def html_code(text: str, label: str) -> str:
-    """Return a block of code that may be wide, and name it for those who hear it."""
+def html_code(text: str, label: str, marked: str | None = None) -> str:
+    """Return a block of code that may be wide, and name it for those who hear it.
+
+    marked: The text as HTML, if parts of it are marked.
+    """
+    code = html_text(text, lines=True) if marked is None else marked
     named = f'tabindex="0" role="group" aria-label="{html_text(label)}"'
-    return f'<div class="code"><pre {named}>{html_text(text, lines=True)}</pre></div>'
+    return f'<div class="code"><pre {named}>{code}</pre></div>'
+
+
+def html_fold(name: str, summary: str, body: Iterable[str], *, id_: str = "") -> Iterator[str]:
+    """Yield a card that opens by a click, or by a link to it, which stands beside it.
+
+    Args:
+        name: What it is about, for those who hear the link.
+        summary: The HTML that is always shown, without links.
+        body: Lines of HTML.
+        id_: The id to which links lead, of an element inside: browsers open what is around it.
+    """
+    anchor = f' id="{html_text(id_)}"' if id_ else ""
+    yield f'<div class="item"><details class="fold"><summary>{summary}</summary><div{anchor}>'
+    yield from body
+    yield f"</div></details>{html_link(id_, name) if id_ else ''}</div>"
 
 
 def html_link(name: str, text: str) -> str:

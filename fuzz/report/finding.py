@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.observation import EARLIER, UNDER_WAY
@@ -30,6 +30,8 @@ GOES_ON: Final = "repeat `barnabas fuzz run`, not with `--shrink 0`"
 
 NOT_CONFIRMED: Final = "not confirmed yet with no other session running: repeat `barnabas fuzz run`"
 
+REPLAY: Final = "replay"
+
 LINES: Final = 40
 """Lines of a log entry or a stack trace that are shown."""
 
@@ -44,40 +46,63 @@ def command(finding: Finding, database: Path | str) -> str:
     return shlex.join(["barnabas", "fuzz", "replay", finding.name, "--db", str(database)])
 
 
+class Entry(NamedTuple):
+    """A fact about a finding, which may have a block of lines."""
+
+    name: str
+    value: str = ""
+    lines: tuple[str, ...] = ()
+    marked: bool = False
+    """The lines mark what was changed: fields by `>`, bytes by a row of `^^`."""
+
+    def __str__(self) -> str:
+        """Return its first line."""
+        if self.value:
+            return f"{self.name}: {self.value}"
+        return f"{self.name}:" if self.lines else self.name
+
+
 def text(finding: Finding, database: Path | str, representative: Finding | None = None) -> str:
     """Return a finding as text.
 
     representative: the finding of the same cause that is shrunk on behalf of all.
     """
-    return "\n".join(_lines(finding, database, representative))
+    lines = [_clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")]
+    for entry in entries(finding, database, representative):
+        lines += [f"  {entry}", *(f"    {line}" for line in entry.lines)]
+    return "\n".join(lines)
 
 
-def _lines(finding: Finding, database: Path | str, representative: Finding | None) -> Iterator[str]:
-    yield _clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")
+def entries(
+    finding: Finding, database: Path | str, representative: Finding | None = None
+) -> Iterator[Entry]:
+    """Yield what is known about a finding: what was sent, expected and seen."""
     if finding.oracle in ORACLES_BY_NAME:
-        yield f"  expected: {ORACLES_BY_NAME[finding.oracle].expects}"
-    yield _clipped(f"  came: {printable(finding.what)}")
+        yield Entry("expected", ORACLES_BY_NAME[finding.oracle].expects)
+    yield Entry("came", _clipped(printable(finding.what)))
     first = case_label(finding.oracle, finding.observation)
-    yield f"  found by {plural(finding.cases, 'case')}, first by {first}"
-    yield _clipped(f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}")
-    yield _clipped(f"  mutation: {made_of(finding.recipe)}")
-    yield f"    seed: {finding.recipe.seed.origin}"
+    yield Entry("found by", f"{plural(finding.cases, 'case')}, first by {first}")
+    yield Entry("behaviour", _clipped(printable(", ".join(filter(None, finding.behaviour)))))
+    yield Entry("mutation", _clipped(made_of(finding.recipe)))
+    yield Entry("seed", finding.recipe.seed.origin)
     if finding.smaller not in (None, finding.recipe):
-        yield _clipped(f"  shrunk: {made_of(finding.best)}")
+        yield Entry("shrunk", _clipped(made_of(finding.best)))
     elif finding.to_shrink and representative is not None and representative.name != finding.name:
-        yield f"  {NOT_SMALLER}: {representative.name}, of the same root cause, is shrunk instead"
+        yield Entry(
+            NOT_SMALLER, f"{representative.name}, of the same root cause, is shrunk instead"
+        )
     elif finding.to_shrink:
-        yield f"  {NOT_SMALLER} yet: {GOES_ON}"
+        yield Entry(f"{NOT_SMALLER} yet", GOES_ON)
     if finding.to_confirm:
-        yield f"  {NOT_CONFIRMED}"
-    yield f"  replay: {command(finding, database)}"
-    yield "  message, valid except for the marked parts:"
+        yield Entry(NOT_CONFIRMED)
+    yield Entry(REPLAY, command(finding, database))
     chunks, heading = _chunks(finding)
     whole = chunks[0] if len(chunks) == 1 and heading != BEFORE else None
-    yield from (f"    {line}" for line in tree(finding.best, whole))
+    valid = "message, valid except for the marked parts"
+    yield Entry(valid, "", tuple(tree(finding.best, whole)), marked=True)
     yield from _dump(heading, chunks, None if whole is None else place(finding.best, whole))
     if not finding.seen_smaller:
-        yield f"  the response is that of {first}, before shrinking"
+        yield Entry(f"the response is that of {first}, before shrinking")
     yield from _seen(finding)
 
 
@@ -92,41 +117,39 @@ def _chunks(finding: Finding) -> tuple[tuple[bytes, ...], str]:
         return observation.sent or observation.case.chunks, BEFORE
 
 
-def _seen(finding: Finding) -> Iterator[str]:
+def _seen(finding: Finding) -> Iterator[Entry]:
     """Yield what the target did."""
     observation = finding.observation
+    after = f"after {observation.took_ms:.1f} ms"
     if observation.death is not None:
-        yield f"  died: {describe_exit(observation.death.exit_code)}, after {observation.took_ms:.1f} ms"
-        yield from _cut(observation.death.last_words, "    ")
+        died = f"{describe_exit(observation.death.exit_code)}, {after}"
+        yield Entry("died", died, tuple(_cut(observation.death.last_words)))
     else:
-        yield f"  connection: {observation.ending}, after {observation.took_ms:.1f} ms"
+        yield Entry("connection", f"{observation.ending}, {after}")
         if observation.probe is not None:
             probe = observation.probe
             probe_text = f"answered in {probe.took_ms:.1f} ms" if probe.answered else "not answered"
             probe_text = ": ".join(filter(None, (probe_text, printable(probe.problem))))
-            yield _clipped(f"  probe: {probe_text}")
+            yield Entry("probe", _clipped(probe_text))
     for name, value in observation.facts:
         if name not in NOT_SHOWN and value and value is not True:
-            yield _clipped(f"  {name}: {printable(str(value))}")
+            yield Entry(name, _clipped(printable(str(value))))
     under_way = dict(observation.facts).get(UNDER_WAY)
     if isinstance(under_way, list):
-        yield "  under way, one of these:"
-        yield from (_clipped(f"    {printable(str(description))}") for description in under_way)
+        lines = (_clipped(printable(str(description))) for description in under_way)
+        yield Entry("under way, one of these", "", tuple(lines))
     yield from _dump("received", observation.replies, None)
     if observation.raised:
-        yield "  raised:"
-        yield from _cut(observation.raised, "    ")
+        yield Entry("raised", "", tuple(_cut(observation.raised)))
     if observation.log:
-        yield "  log:"
-        for entry in observation.log:
-            yield from _cut(entry, "    ")
+        yield Entry("log", "", tuple(line for entry in observation.log for line in _cut(entry)))
 
 
-def _cut(entry: str, indent: str) -> Iterator[str]:
+def _cut(entry: str) -> Iterator[str]:
     lines = entry.splitlines()
-    yield from (_clipped(indent + printable(line.replace("\t", "  "))) for line in lines[:LINES])
+    yield from (_clipped(printable(line.replace("\t", "  "))) for line in lines[:LINES])
     if len(lines) > LINES:
-        yield f"{indent}... {plural(len(lines) - LINES, 'more line')}"
+        yield f"... {plural(len(lines) - LINES, 'more line')}"
 
 
 def _clipped(line: str) -> str:
@@ -135,10 +158,10 @@ def _clipped(line: str) -> str:
     return f"{line[:WIDTH]}... {plural(len(line) - WIDTH, 'more character')}"
 
 
-def _dump(heading: str, chunks: tuple[bytes, ...], marked: MarkedBytes | None) -> Iterator[str]:
+def _dump(heading: str, chunks: tuple[bytes, ...], span: MarkedBytes | None) -> Iterator[Entry]:
     for chunk in chunks:
-        yield f"  {heading}, {plural(len(chunk), 'byte')}:"
-        yield from (f"    {line}" for line in dump(chunk, marked))
+        lines = tuple(dump(chunk, span))
+        yield Entry(f"{heading}, {plural(len(chunk), 'byte')}", "", lines, span is not None)
 
 
 ROW: Final = 16

@@ -58,7 +58,7 @@ def test_what_is_long_is_cut_and_counted() -> None:
     )  # fmt: skip
     assert max(map(len, lines)) < WIDTH + 40
     assert len(lines) < 200
-    assert f"... {65536 + len('    ERROR ') - WIDTH} more characters" in "\n".join(lines)
+    assert f"... {65536 + len('ERROR ') - WIDTH} more characters" in "\n".join(lines)
     assert "    ... 60 more lines" in lines
     assert "    ... 65024 more bytes" in lines
 

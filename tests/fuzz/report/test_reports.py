@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,6 +21,7 @@ from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.reached_lines import shown, unseen
 from barnabas.fuzz.report.summary import Summary, summaries
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
+from tests.fuzz.report.test_finding import FINDING
 
 EVIL = "<script>alert(1)</script> | `x` \x1b[2J"
 
@@ -43,20 +47,45 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.names.add(tag)
-        if tag not in ("meta",):
+        if tag not in ("meta", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_has_no_script(found: list[Summary]) -> None:
-    tags = Tags()
-    tags.feed(page(found))
+def test_the_page_is_whole_and_runs_our_script_only(found: list[Summary]) -> None:
+    tags, text = Tags(), page(found)
+    tags.feed(text)
     assert tags.open == []
-    assert "script" not in tags.names
     assert {"details", "table", "pre"} <= tags.names
-    assert "\x1b" not in page(found)
+    assert "\x1b" not in text
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'\">" in text
+
+
+def test_the_first_sentence_counts_causes_by_severity(found: list[Summary]) -> None:
+    leads = re.findall('<p class="lead">(.*)</p>', page(found))
+    assert leads == [
+        "0 cases: no findings.",
+        "100 cases: 3 findings of 3 causes (3 other).",
+    ]
+
+
+def test_what_was_changed_is_marked_in_fields_and_bytes(found: list[Summary]) -> None:
+    first = found[1].findings[0]
+    finding = replace(FINDING, name="marked", campaign=first.campaign)
+    text = page([replace(found[1], findings=(finding,))])
+    marks = re.findall("<mark>(.*?)</mark>", text)
+    assert marks[0].startswith("&gt; topics.count: 1  &lt;-- counts: ")
+    assert marks[1:] == ["00", ".", "00 00 04", "..."], "bytes and characters of both rows"
+
+
+def test_two_campaigns_with_one_finding_have_one_id_for_it(found: list[Summary]) -> None:
+    ids = re.findall(' id="(.*?)"', page([found[1], replace(found[1], database="other.db")]))
+    for finding in found[1].findings:
+        assert ids.count(finding.name) == 1
 
 
 def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None:
@@ -83,7 +112,7 @@ def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     assert sum(row.changes for row in one.apis) == 100
     assert one.progress == ((0, "not over", 0, 0),)
     assert "| round | new features |" in markdown([one])
-    assert "<th>new features</th>" in page([one])
+    assert ">new features</th>" in page([one])
     assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"
     assert dict(empty.facts)["findings"] == "0"
     assert "None." in markdown([empty])
