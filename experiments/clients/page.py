@@ -1,11 +1,11 @@
-"""The table as one self-contained page of HTML, with filters and the details of each cell."""
+"""The table as one self-contained page of HTML, with filters and a page for each cell."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from html import escape
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -22,18 +22,39 @@ from barnabas.experiments.clients.wording import (
     UNSTABLE,
     UNSTABLE_MEANING,
     cell_text,
-    colour_class,
     is_unstable,
     reasons,
     rerun_command,
+    severity,
     trial_lines,
     word_text,
 )
+from barnabas.look.html import (
+    Script,
+    copy_script,
+    html_badge,
+    html_code,
+    html_facts,
+    html_figures,
+    html_page,
+    html_text,
+)
+from barnabas.plural import plural
 
 _PARTS: Final = Path(__file__).parent / "static"
 
+TITLE: Final = "Clients under faults"
+
 LINES: Final = 50
 """Lines of a cell's timelines."""
+
+COLOURS: Final = {
+    "fine": "as expected",
+    "warning": "slower",
+    "error": "unexpected",
+    "open": "neither for nor against the client",
+}
+"""The legend of the colours, by severity."""
 
 
 def page(cells: Iterable[Cell], folder: Path) -> str:
@@ -47,30 +68,30 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
         for cell in row
         if cell is not None
     ]
-    words = sorted({word for cell in listed for word in _words(cell)})
-    meanings = {
-        **{word_text(word): text for word, text in MEANINGS.items()},
-        UNSTABLE: UNSTABLE_MEANING,
-    }
-    clients = sorted({cell.client for cell in cells})
-    parts = [
-        f"<p>{escape(_about(cells))}</p>\n",
-        _legend({word: text for word, text in meanings.items() if word in words}),
-        _select("word", "any verdict", {word: word for word in words}),
-        _select("client", "any client", {client: client for client in clients}),
-        '<p id="none" hidden>No cell matches.</p>\n',
-        *map(_table, workload_tables),
-        "<section><h2>Cells</h2>\n",
-        *(_detail(cell, folder) for cell in listed),
-        "</section>\n",
-    ]
-    css, script = ((_PARTS / name).read_text() for name in ("page.css", "page.js"))
+    css, script = ((_PARTS / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    counts = Counter[str](map(severity, listed))
+    body = (
+        '<div class="overview">',
+        f"<h1>{TITLE}</h1>",
+        f'<p class="lead">{html_text(_lead(listed, counts))}</p>',
+        f'<p class="when">{html_text(_about(cells))}</p>',
+        *html_figures(_figures(listed, counts)),
+        *_tools(listed),
+        '<p id="none" class="none" hidden>No cell matches.</p>',
+        *(line for table in workload_tables for line in _table(table)),
+        "</div>",
+        *(line for cell in listed for line in _cell_page(cell, folder)),
+    )
+    scripts = (Script(script, module=True), copy_script())
+    return html_page(TITLE, "clients", body, style=css, scripts=scripts)
+
+
+def _lead(cells: list[Cell], counts: Counter[str]) -> str:
+    """Return the table in a sentence."""
+    clients = len({cell.client for cell in cells})
+    results = ", ".join(f"{counts[name]} {text}" for name, text in COLOURS.items() if counts[name])
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>Clients under faults</title><style>{css}</style></head>\n"
-        f"<body><main><h1>Clients under faults</h1>\n{''.join(parts)}\n</main>"
-        f"<script>{script}</script></body></html>\n"
+        f"{plural(len(cells), 'cell')} of {plural(clients, 'client')}{results and ': '}{results}."
     )
 
 
@@ -84,52 +105,72 @@ def _about(cells: list[Cell]) -> str:
     return f"{text} Run on {days}." if days else text
 
 
-def _legend(meanings: Mapping[str, str]) -> str:
-    lines = "".join(
-        f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in meanings.items()
-    )
-    return f"<details><summary>What the words mean</summary><dl>{lines}</dl></details>\n"
+def _figures(cells: list[Cell], counts: Counter[str]) -> Iterator[tuple[str, str, bool]]:
+    yield "clients", str(len({cell.client for cell in cells})), False
+    yield "scenarios", str(len({cell.scenario for cell in cells})), False
+    yield "cells", str(len(cells)), False
+    for name in ("fine", "warning", "error"):
+        yield COLOURS[name], str(counts[name]), name == "error" and counts[name] > 0
+    if unstable := sum(is_unstable(cell.verdict) for cell in cells):
+        yield UNSTABLE, str(unstable), False
 
 
-def _select(name: str, every: str, labels: Mapping[str, str]) -> str:
-    options = "".join(
-        f'<option value="{escape(value)}">{escape(label)}</option>'
-        for value, label in labels.items()
-    )
-    return f'<select name="{name}" aria-label="{name}"><option value="">{every}</option>{options}</select>\n'
+def _tools(cells: list[Cell]) -> Iterator[str]:
+    """Yield the filters and the legend."""
+    words = sorted({word for cell in cells for word in _words(cell)})
+    clients = sorted({cell.client for cell in cells})
+    yield '<div class="tools"><div class="bar" role="search" aria-label="Filter of cells">'
+    yield _select("word", "verdict", words)
+    yield _select("client", "client", clients)
+    yield '<output role="status"></output>'
+    yield '<ul class="legend colours">'
+    yield from (f'<li class="{name}">{html_text(text)}</li>' for name, text in COLOURS.items())
+    yield "</ul></div></div>"
+    meanings = {
+        **{word_text(word): text for word, text in MEANINGS.items()},
+        UNSTABLE: UNSTABLE_MEANING,
+    }
+    yield '<details class="fold words"><summary>What the words mean</summary>'
+    yield from html_facts((word, text) for word, text in meanings.items() if word in words)
+    yield "</details>"
 
 
-def _table(table: Table) -> str:
-    return "".join(_pieces(table))
+def _select(name: str, label: str, values: Iterable[str]) -> str:
+    options = (f'<option value="{value}">{value}</option>' for value in map(html_text, values))
+    every = '<option value="">all</option>'
+    return f'<label>{label} <select name="{name}">{every}{"".join(options)}</select></label>'
 
 
-def _pieces(table: Table) -> Iterator[str]:
+def _table(table: Table) -> Iterator[str]:
     workload, clients, rows, unmet, settings = table
-    yield f"<section><h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
-    yield '<table tabindex="0"><thead><tr><th>scenario</th>'
-    yield "".join(f'<th data-client="{escape(client)}">{escape(client)}</th>' for client in clients)
-    yield "</tr><tr><th>asked with</th>"
-    columns = zip(clients, settings, strict=True)
-    yield "".join(
-        f'<td class="with" data-client="{escape(client)}">{escape(text)}</td>'
-        for client, text in columns
-    )
-    yield "</tr></thead>\n<tbody>"
+    name = html_text(workload)
+    yield f'<section class="panel" id="workload-{name}"><h2>{name}</h2>'
+    yield f'<p class="remark">{html_text(heading(workload))}</p>'
+    yield f'<div class="table cells" tabindex="0" role="group" aria-label="Cells of {name}">'
+    yield '<table><thead><tr><th scope="col">scenario</th>'
+    for client in map(html_text, clients):
+        yield f'<th scope="col" data-client="{client}">{client}</th>'
+    yield '</tr></thead><tbody><tr class="with"><th scope="row">asked with</th>'
+    for client, text in zip(clients, settings, strict=True):
+        yield f'<td data-client="{html_text(client)}">{html_text(text)}</td>'
+    yield "</tr>"
     for scenario, row in rows:
-        yield f'<tr><th scope="row">{escape(scenario)}</th>'
-        yield "".join(map(_link, clients, row))
-        yield "</tr>\n"
-    yield "</tbody></table>\n"
-    yield from (f"<p>{escape(sentence)}</p>\n" for sentence in omitted_scenarios(unmet))
-    yield "</section>\n"
+        yield f'<tr><th scope="row">{html_text(scenario)}</th>'
+        yield from map(_link, clients, row)
+        yield "</tr>"
+    yield "</tbody></table></div>"
+    for sentence in omitted_scenarios(unmet):
+        yield f'<p class="remark">{html_text(sentence)}</p>'
+    yield "</section>"
 
 
 def _link(client: str, cell: Cell | None) -> str:
-    attributes = f'data-client="{escape(client)}"'
+    attributes = f'data-client="{html_text(client)}"'
     if cell is None:
         return f"<td {attributes}></td>"
-    attributes += f' {_word_attribute(cell)} class="{colour_class(cell)}"'
-    return f'<td {attributes}><a href="#{escape(cell.name)}">{escape(cell_text(cell))}</a></td>'
+    attributes += f' {_word_attribute(cell)} class="{severity(cell)}"'
+    address = html_text(quote(cell.name, safe="/@"))
+    return f'<td {attributes}><a href="#{address}">{html_text(cell_text(cell))}</a></td>'
 
 
 def _words(cell: Cell) -> list[str]:
@@ -139,35 +180,46 @@ def _words(cell: Cell) -> list[str]:
 
 def _word_attribute(cell: Cell) -> str:
     """Return an attribute with the words of a cell, by which the page's script filters."""
-    return f'data-word="{escape("|".join(_words(cell)))}"'
+    return f'data-word="{html_text("|".join(_words(cell)))}"'
 
 
-def _detail(cell: Cell, folder: Path) -> str:
-    parts = [f"<p>{escape(reason)}</p>" for reason in reasons(cell.verdict)]
+def _cell_page(cell: Cell, folder: Path) -> Iterator[str]:
+    """Yield a cell's page: the script shows it in place of the table."""
     bad = cell.verdict.word != "fine"
-    healthy = healthy_of(folder, cell.name) if bad else ""
-    if healthy:
-        parts.append(f"<p>A healthy client: {escape(healthy)}</p>")
-    trials = "".join(
-        _trial(cell, folder, number, LINES // len(cell.trials) if bad else 0)
-        for number in range(len(cell.trials))
-    )
-    return (
-        f'<details id="{escape(cell.name)}" data-client="{escape(cell.client)}" '
-        f"{_word_attribute(cell)}><summary>{escape(cell.name)}: "
-        f"{escape(cell_text(cell))}</summary>{''.join(parts)}"
-        f"<p>{escape(cell.broker)}; again: <code>{escape(rerun_command(cell, folder))}</code></p>"
-        f"<ul>{trials}</ul></details>\n"
-    )
+    yield f'<article class="cell" id="{html_text(cell.name)}" tabindex="-1">'
+    yield '<p class="remark"><a class="back" href="#?">← all cells</a></p>'
+    subtitle = html_text(f"{cell.client}, {cell.workload}")
+    yield f"<h1>{html_text(cell.scenario)} <small>{subtitle}</small></h1>"
+    yield f"<p>{html_badge(severity(cell), cell_text(cell))}</p>"
+    yield from (f'<p class="lead">{html_text(reason)}</p>' for reason in reasons(cell.verdict))
+    facts = [("workload", heading(cell.workload)), ("broker", cell.broker)]
+    if cell.ended is not None:
+        facts.append(("run", f"{cell.ended:%Y-%m-%d %H:%M} UTC"))
+    if healthy := healthy_of(folder, cell.name) if bad else "":
+        facts.append(("a healthy client", healthy))
+    yield '<section class="panel"><h2>Cell</h2>'
+    yield from html_facts(facts)
+    yield html_code(rerun_command(cell, folder), f"Run {cell.name} again")
+    yield "</section>"
+    lines = LINES // max(len(cell.trials), 1) if bad else 0
+    for number in range(len(cell.trials)):
+        yield from _trial(cell, folder, number, lines)
+    yield "</article>"
 
 
-def _trial(cell: Cell, folder: Path, number: int, limit: int) -> str:
+def _trial(cell: Cell, folder: Path, number: int, limit: int) -> Iterator[str]:
     evidence_folder = evidence(folder, cell.name, number)
-    link = f'<a href="{escape(quote(os.path.relpath(evidence_folder)))}/">{escape(str(evidence_folder))}</a>'
-    look = shlex.join(["barnabas", "decode", str(evidence_folder / CAPTURE)])
+    name = f"trial {number + 1} of {cell.name}"
+    yield f'<section class="panel"><h2>Trial {number + 1} of {len(cell.trials)}</h2><ul>'
+    for line in trial_lines(cell.trials[number], workloads.find(cell.workload)):
+        yield f"<li>{html_text(line)}</li>"
+    yield "</ul>"
     lines = timeline(evidence_folder, max(limit, 3)) if limit else []
-    happened = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
-    description = "<br>".join(
-        map(escape, trial_lines(cell.trials[number], workloads.find(cell.workload)))
-    )
-    return f"<li>{description}{happened}<br>{link}<br><code>{escape(look)}</code></li>"
+    if lines:
+        yield html_code("\n".join(lines), f"Timeline, {name}")
+    address = html_text(quote(os.path.relpath(evidence_folder)))
+    link = f'<a href="{address}/">{html_text(str(evidence_folder))}</a>'
+    yield f'<p class="remark">Evidence: {link}</p>'
+    command = shlex.join(["barnabas", "decode", str(evidence_folder / CAPTURE)])
+    yield html_code(command, f"Decode {name}")
+    yield "</section>"

@@ -137,12 +137,14 @@ def word_text(word: Word) -> str:
     return LABELS.get(word, word)
 
 
-def colour_class(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:
-    """Return the colour class of a cell; open: neither for nor against the client."""
+def severity(cell: Cell) -> Literal["fine", "warning", "error", "open"]:
+    """Return how much a cell says against its client; open: neither for nor against it."""
     word = cell.verdict.word
     if word in UNJUDGED or not cell.verdict.promised:
         return "open"
-    return word if word in ("fine", "slow") else "bad"
+    if word == "fine":
+        return "fine"
+    return "warning" if word == "slow" else "error"
 
 
 def smallest_lines(cell: Cell) -> list[str]:

@@ -27,9 +27,9 @@ from barnabas.experiments.clients.timeline import fired
 from barnabas.experiments.clients.trial import CAPTURE
 from barnabas.experiments.clients.wording import (
     cell_text,
-    colour_class,
     reasons,
     rerun_command,
+    severity,
     smallest_lines,
     trial_lines,
 )
@@ -37,7 +37,7 @@ from barnabas.experiments.library import names
 from barnabas.nearest import did_you_mean
 from barnabas.trouble import Trouble
 
-STYLES: Final = {"fine": "green", "bad": "red"}
+STYLES: Final = {"fine": "green", "error": "red"}
 
 
 def cells(out: Path) -> list[Cell]:
@@ -127,4 +127,4 @@ def print_differences(differing: Iterable[Difference], new: str, old: str, outpu
 
 
 def _painted(cell: Cell | None) -> Text:
-    return Text() if cell is None else Text(cell_text(cell), STYLES.get(colour_class(cell), ""))
+    return Text() if cell is None else Text(cell_text(cell), STYLES.get(severity(cell), ""))

@@ -1,42 +1,52 @@
-const [word, client] = document.querySelectorAll("select");
-const all = (selector, where = document) => [...where.querySelectorAll(selector)];
+// Filters the tables, and shows one cell in their place; the address has what is shown.
+const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+const [word, client] = all(".tools select");
+const pages = all(".cell"), overview = document.querySelector(".overview"), title = document.title;
 let cell = "";
 function filter() {
   const other = one => Boolean(client.value) && one.dataset.client !== client.value;
   const fits = one => !other(one) && (!word.value || one.dataset.word.split("|").includes(word.value));
   for (const one of all("th[data-client], td[data-client]")) one.hidden = other(one);
-  for (const row of all("tbody tr")) row.hidden = !all("td[data-word]", row).some(fits);
-  for (const one of all("details[data-word]")) one.hidden = !fits(one);
-  for (const section of all("section")) section.hidden = all("tbody tr:not([hidden]), details[data-word]:not([hidden])", section).length === 0;
-  document.getElementById("none").hidden = all("section:not([hidden])").length > 0;
+  for (const row of all("tbody tr:not(.with)")) row.hidden = !all("td[data-word]", row).some(fits);
+  for (const section of all(".overview section")) section.hidden = all("tbody tr:not(.with, [hidden])", section).length === 0;
+  const cells = all("td[data-word]"), matching = cells.filter(fits).length;
+  document.querySelector(".tools output").textContent = word.value || client.value ? `${matching} of ${cells.length} cells` : "";
+  document.getElementById("none").hidden = matching > 0;
 }
-function open() {
-  const found = cell && document.getElementById(cell);
-  if (!found) return;
-  found.open = true;
-  found.scrollIntoView();
+function show() {
+  const chosen = pages.find(page => page.id === cell);
+  if (!chosen) cell = "";
+  for (const page of pages) page.hidden = page !== chosen;
+  overview.hidden = Boolean(chosen);
+  document.title = chosen ? `${cell}, ${title}` : title;
+  if (!chosen) return;
+  scrollTo(0, 0);
+  chosen.focus({preventScroll: true});
 }
+const address = parts => `#?${new URLSearchParams(Object.entries(parts).filter(([, value]) => value))}`;
 function read() {
   const hash = location.hash.slice(1);
   if (hash.startsWith("?")) {
-    const said = new URLSearchParams(hash);
-    word.value = said.get("word") ?? "";
-    client.value = said.get("client") ?? "";
+    const parts = new URLSearchParams(hash);
+    word.value = parts.get("word") ?? "";
+    client.value = parts.get("client") ?? "";
     if (word.selectedIndex < 0) word.value = "";
     if (client.selectedIndex < 0) client.value = "";
-    cell = said.get("cell") ?? "";
+    cell = parts.get("cell") ?? "";
   } else {
     try { cell = decodeURIComponent(hash); } catch { cell = ""; }
   }
   filter();
-  open();
+  show();
   write();
 }
 function write() {
-  const said = Object.entries({ word: word.value, client: client.value, cell }).filter(([, value]) => value);
-  if (said.length) history.replaceState(null, "", `#?${new URLSearchParams(said)}`);
+  const filters = {word: word.value, client: client.value};
+  for (const link of all(".back")) link.href = address(filters);
+  const wanted = address({...filters, cell});
+  if (wanted !== "#?") history.replaceState(null, "", wanted);
   else if (location.hash) history.replaceState(null, "", location.pathname + location.search);
 }
-word.onchange = client.onchange = () => { cell = ""; filter(); write(); };
+word.onchange = client.onchange = () => { filter(); write(); };
 window.onhashchange = read;
 read();

@@ -11,7 +11,7 @@ from barnabas.experiments.clients.page import page
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import Observation
 from tests.experiments.clients.made import cell
-from tests.page.browser import LOOKS, axe, page_at
+from tests.page.browser import axe_in_both_schemes, page_at
 
 TRIAL = Trial(seed=7, raised="X: <img src=x onerror=alert(1)>", code=0, seconds=1.5, fired=3)
 CELLS = [
@@ -26,6 +26,7 @@ CELLS = [
 
 def test_what_came_from_clients_is_text() -> None:
     text = page(CELLS, Path("table"))
+    assert "3 cells of 2 clients: 2 as expected, 1 unexpected." in text
     assert "<img" not in text
     assert "<b>" not in text
     assert "&lt;img src=x" in text
@@ -34,47 +35,57 @@ def test_what_came_from_clients_is_text() -> None:
 
 
 @pytest.mark.needs_chromium
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_it_is_filtered_and_followed(tmp_path: Path, scheme: str, width: int) -> None:
+@pytest.mark.parametrize("width", [1400, 420])
+def test_it_is_filtered_and_a_cell_has_a_page(tmp_path: Path, width: int) -> None:
     (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
-    with page_at(f"file://{tmp_path / 'clients.html'}", scheme, width) as shown:
-        rows: Any = shown.locator("tbody tr:visible")
+    with page_at(f"file://{tmp_path / 'clients.html'}", width=width) as shown:
+        rows: Any = shown.locator("tbody tr:visible:not(.with)")
         assert rows.count() == 2
-        shown.get_by_label("word").select_option("slow")
+        assert axe_in_both_schemes(shown) == []
+        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        shown.get_by_role("combobox", name="verdict").select_option("slow")
         assert rows.count() == 1
-        shown.get_by_label("word").select_option("fails")
+        assert shown.get_by_role("status").first.inner_text() == "1 of 3 cells"
+        shown.get_by_role("combobox", name="verdict").select_option("fails")
         assert rows.count() == 1
-        shown.get_by_label("client").select_option("one@1")
+        shown.get_by_role("combobox", name="client").select_option("one@1")
         assert rows.count() == 0
-        shown.get_by_label("word").select_option("")
-        shown.get_by_label("client").select_option("two@2")
+        shown.get_by_role("combobox", name="verdict").select_option("")
+        shown.get_by_role("combobox", name="client").select_option("two@2")
         shown.get_by_role("link", name="unexpected: fails").click()
         shown.get_by_text("raised X: <img src=x").wait_for()
-        assert axe(shown) == []
+        assert rows.count() == 0
+        assert shown.locator("h1:visible").inner_text().startswith("slow-broker")
+        assert axe_in_both_schemes(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def _details(shown: Any) -> list[str]:
-    found: list[str] = shown.locator("details[data-word]:visible").evaluate_all(
-        "all => all.map(one => one.id)"
-    )
-    return found
+        # back among the cells, the filter is as it was
+        shown.get_by_role("link", name="all cells").click()
+        assert rows.count() == 1
+        assert shown.get_by_role("combobox", name="client").input_value() == "two@2"
 
 
 @pytest.mark.needs_chromium
-def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) -> None:
+def test_the_address_keeps_filters_and_cell(tmp_path: Path) -> None:
     (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
     address = f"file://{tmp_path / 'clients.html'}"
     with page_at(f"{address}#?word=fails&client=two@2") as shown:
-        assert shown.get_by_label("word").input_value() == "fails"
-        assert _details(shown) == ["two@2/produce/slow-broker"]
-        shown.get_by_label("word").select_option("as expected")
-        assert _details(shown) == []
+        cells: Any = shown.locator("td[data-word]:visible")
+        assert shown.get_by_role("combobox", name="verdict").input_value() == "fails"
+        assert cells.all_inner_texts() == ["unexpected: fails; slow (+0.0 s)"]
+        shown.get_by_role("combobox", name="verdict").select_option("as expected")
+        assert cells.count() == 0
         assert shown.get_by_text("No cell matches.").is_visible()
         assert shown.locator("h2:visible").count() == 0
         assert "word=as" in shown.url
-        shown.get_by_label("client").select_option("")
-        assert _details(shown) == ["one@1/produce/none", "one@1/produce/slow-broker"]
+        shown.get_by_role("combobox", name="client").select_option("")
+        assert cells.count() == 3, "a row stays for its matching cell"
+        shown.get_by_role("link", name="as expected").first.click()
+        shown.locator("article:visible").wait_for()
+        assert "cell=one%401%2Fproduce%2Fnone" in shown.url
+        linked = shown.url
+        shown.goto("about:blank")
+        shown.goto(linked)
+        assert shown.locator("article:visible").get_attribute("id") == "one@1/produce/none"
 
 
 def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> None:

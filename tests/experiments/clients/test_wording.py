@@ -10,8 +10,8 @@ import pytest
 from barnabas.experiments.clients.draws import Draw
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.wording import (
-    colour_class,
     rerun_command,
+    severity,
     smallest_lines,
     trial_lines,
 )
@@ -24,18 +24,18 @@ from tests.experiments.clients.made import cell
     ("about", "known"),
     [
         ({}, "fine"),
-        ({"word": "slow"}, "slow"),
+        ({"word": "slow"}, "warning"),
         ({"word": "not met"}, "open"),
         ({"word": "not run"}, "open"),
         ({"word": "not met", "unmatched": ("a",)}, "open"),
         ({"word": "reordered", "promised": False}, "open"),
-        ({"word": "reordered"}, "bad"),
+        ({"word": "reordered"}, "error"),
     ],
 )
 def test_a_cell_is_coloured_by_what_is_said_against_the_client(
     about: dict[str, Any], known: str
 ) -> None:
-    assert colour_class(cell(**about)) == known
+    assert severity(cell(**about)) == known
 
 
 def test_of_a_trial_all_that_was_seen_is_told() -> None:
