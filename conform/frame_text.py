@@ -18,6 +18,10 @@ ELEMENTS: Final = 20
 """Elements of an array that are shown."""
 
 
+MARK: Final = "→"
+"""Begins the line of the field that a failure is about."""
+
+
 def request_lines(evidence: Evidence) -> list[str]:
     """Return the lines of the request."""
     return _lines("request", evidence, evidence.request, "")
@@ -53,7 +57,7 @@ def _fields(value: Any, path: str, marked: str, depth: int) -> Iterator[str]:
             (f"{path}[{index}]", f"[{index}]", item) for index, item in enumerate(value[:ELEMENTS])
         ]
     for inner, name, item in items:
-        arrow = "→" if inner == marked else " "
+        arrow = MARK if inner == marked else " "
         nested = isinstance(item, Mapping | list) and bool(item)
         text = "" if nested else f" {_shown(name, item)}"
         yield f"{arrow} {'  ' * (depth - 1)}{name}:{text}"

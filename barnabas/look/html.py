@@ -25,6 +25,10 @@ SCHEMES: Final = (("system", "◐"), ("light", "○"), ("dark", "●"))
 """The switch of colours: the stylesheet applies its value, without a script."""
 
 
+LONG: Final = 40
+"""Characters of a cell from which on its words may break, so that a table fits the page."""
+
+
 class Script(NamedTuple):
     """A script of the page; a module runs after the page is parsed."""
 
@@ -35,6 +39,12 @@ class Script(NamedTuple):
 def copy_script() -> Script:
     """Return the script that gives each block of `html_code` a button, which copies it."""
     return Script(look_file("copy.js"))
+
+
+class Html(str):
+    """HTML of a table's cell, which is not escaped."""
+
+    __slots__ = ()
 
 
 def look_file(name: str) -> str:
@@ -110,10 +120,15 @@ def html_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str) -> Iterator[str]:
     """Yield the lines of a table, and name it for those who hear it; whole numbers are on the right."""
-    names = "".join(f'<th scope="col">{html_text(name)}</th>' for name in head)
+    cells = [tuple(row) for row in rows]
+    numbers = {at for row in cells for at, value in enumerate(row) if isinstance(value, int)}
+    names = "".join(
+        f'<th scope="col"{" class=number" if at in numbers else ""}>{html_text(name)}</th>'
+        for at, name in enumerate(head)
+    )
     yield f'<div class="table" tabindex="0" role="group" aria-label="{html_text(label)}">'
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
-    for row in rows:
+    for row in cells:
         yield f"<tr>{''.join(map(_cell, row))}</tr>"
     yield "</tbody></table></div>"
 
@@ -121,7 +136,10 @@ def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str
 def _cell(value: object) -> str:
     if isinstance(value, int):
         return f'<td class="number">{value:,}</td>'
-    return f"<td>{html_text(str(value))}</td>"
+    if isinstance(value, Html):
+        return f"<td>{value}</td>"
+    text = html_text(str(value))
+    return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
 
 
 def html_code(text: str, label: str, marked: str | None = None) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from barnabas.conform.verdicts import Evidence, Failed, Verdict
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import key_of
+from tests.page.browser import axe_in_both_schemes, page_at
 
 Exchange = tuple[str, int, dict[str, Any], dict[str, Any]]
 """API, version, fields of the request, fields of the response."""
@@ -132,6 +135,31 @@ def test_the_page_has_failures_differences_and_no_markup_of_the_broker() -> None
     assert "Differences from apache:4.3.1" in page
     assert page.count("topics[conform-1-topic].error_code: 0 ≠ 3") == 2
     assert source_link(CHECKS[0].sources[0]) in page.replace("&amp;", "&")
+
+
+def test_the_page_begins_with_a_sentence_and_marks_the_wrong_field() -> None:
+    name, version, _, fields = READY
+    frame = Frame("response", key_of(name), version, {"correlation_id": 0}, fields)
+    evidence = Evidence(name, version, b"\0\0", encode_frame(frame)[4:], "topics[0].error_code")
+    made, failure = report(), Failed("error_code", "3", "0", evidence)
+    made.add(Verdict(CHECKS[0].name, "fail", str(failure), failure))
+    page = as_html(made, "2026-01-01")
+    assert "1 of 2 checks passed, 1 failure counted for the exit code." in page
+    assert re.findall("<mark>(.*?)</mark>", page) == ["→     error_code: 0 (NONE)"]
+    assert page.count(f' id="{CHECKS[0].name}"') == 1
+    assert page.count(f'href="#{CHECKS[0].name}"') == 2, "in the list of all checks, and beside it"
+
+
+@pytest.mark.needs_chromium
+@pytest.mark.parametrize("width", [1400, 420])
+def test_the_page_is_usable_by_all_and_a_link_opens_a_failure(tmp_path: Path, width: int) -> None:
+    file = tmp_path / "conform.html"
+    file.write_text(as_html(report(), "2026-01-01"))
+    with page_at(f"{file.as_uri()}#{CHECKS[0].name}", width=width) as shown:
+        assert shown.locator("details[open]").count() == 1
+        shown.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert shown.evaluate("document.documentElement.scrollWidth") == width
+        assert axe_in_both_schemes(shown) == []
 
 
 def test_differences_are_in_json_and_frames_are_beside_each_other_for_a_failure() -> None:
