@@ -33,6 +33,7 @@ from bench import (
     rule_cost,
     sharding,
     tls,
+    views,
     writing,
 )
 from bench.table import as_json
@@ -52,7 +53,7 @@ examples:
   python -m bench --only replay              a capture into a sink
   python -m bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m bench --only rows                rows and lines, and decode: a minute
-  python -m bench --only page                the page in a browser, and what it costs: a minute
+  python -m bench --only page                the page in a browser, what it costs, and its views: two minutes
   python -m bench --only tests               until a test has its proxy: half a minute
   python -m bench --only pipeline            captures to tables on Spark, beside tshark
   python -m bench --only pipeline --sizes 64 512 2048
@@ -112,6 +113,7 @@ def _reading(options: Options, progress: Progress) -> Iterable[Table]:
 
 def _page(options: Options, progress: Progress) -> Iterable[Table]:
     yield page.table(*page.measure(options.rounds, 5 * options.seconds, progress))
+    yield views.table(views.measure(options.rounds, progress))
 
 
 def _pipeline(options: Options, progress: Progress) -> Iterable[Table]:
