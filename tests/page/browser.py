@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -15,9 +15,6 @@ import pytest
 if TYPE_CHECKING:
     from playwright.async_api import Page as AsyncPage
     from playwright.sync_api import Page
-
-IMPACTS: Final = ("minor", "moderate", "serious", "critical")
-"""All that axe-core knows."""
 
 LOOKS: Final = (("light", 1600), ("dark", 400))
 """Colours and widths."""
@@ -106,15 +103,14 @@ def barnabas(*words: str) -> Iterator[dict[str, Any]]:
         process.wait(20)
 
 
-def axe(page: Page, impacts: Collection[str] = ("serious", "critical")) -> list[str]:
-    """What is wrong for those who see, hear or point otherwise, by axe-core."""
+def axe(page: Page) -> list[str]:
+    """All that bars those who see, hear or point otherwise, by axe-core."""
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]
     return [
         f"{each['id']}: {each['help']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
         for each in found
-        if each["impact"] in impacts
     ]
 
 
@@ -128,6 +124,6 @@ def axe_in_both_schemes(page: Page) -> list[str]:
     found = []
     for scheme in ("light", "dark"):
         choose_scheme(page, scheme)
-        found += [f"{scheme}: {each}" for each in axe(page, IMPACTS)]
+        found += [f"{scheme}: {each}" for each in axe(page)]
     choose_scheme(page, "system")
     return found

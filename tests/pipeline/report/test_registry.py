@@ -269,8 +269,8 @@ def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
 @pytest.mark.parametrize(
     ("names", "severity", "beginning"),
     [
-        (USUAL, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
-        ((*USUAL, "NOT_COORDINATOR"), "warning", "b: 1 NOT_COORDINATOR in responses"),
+        (GUIDING, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
+        ((*GUIDING, "NOT_COORDINATOR"), "warning", "b: 1 NOT_COORDINATOR in responses"),
     ],
 )
 def test_usual_errors_do_not_stand_out(names: Sequence[str], severity: str, beginning: str) -> None:
