@@ -45,8 +45,8 @@ function Diagram({selection, select}) {
     const timer = setTimeout(() => ask(frame), AWAIT);
     return () => clearTimeout(timer);
   }, [frame]);
-  const [from, to] = (asked ?? []).map(at => at < 0n ? 0n : at), wanted = asked ? {from, to} : {};  // there is nothing before the epoch
-  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted, ...selection}), state.source.over ? OVER : EVERY);
+  const [from, to] = (asked ?? []).map(at => at < 0n ? 0n : at), wanted = {...selection, ...asked && {from, to}};  // there is nothing before the epoch
+  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted}), state.source.over ? OVER : EVERY);
   const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
   const origin = found ? BigInt(found.from) : 0n;
   const messages = useMemo(() => (found?.messages ?? []).map(row => timed(row, origin)), [found]);
