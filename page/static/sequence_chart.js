@@ -55,10 +55,11 @@ export function Chart({messages, origin, frame, scale, picked, pick, width, heig
   const height = Math.max(50, whole - TOP), at = lanes(messages, width);
   const mates = messages.filter(one => one.number === picked[0]), [mate] = mates;
   const asked = mates.find(one => one.direction === "request"), answered = mates.find(one => one.direction === "response");
-  const visible = paths(messages, at, scale, height, picked[0]), every = labels(visible, picked[0], measure);
+  const visible = paths(messages, at, scale, height, picked[0]), every = labels(visible, picked, measure);
   const boxes = place(obstacles(visible), every, {left: GUTTER, right: width, top: 0, bottom: height});
   const labelled = new Map(visible.map(({one}) => [one, []]));
   every.forEach((label, index) => boxes[index] && labelled.get(label.one).push({label, box: boxes[index]}));
+  const ordered = [...visible].sort((a, b) => (a.one.number === picked[0]) - (b.one.number === picked[0]));
   const joins = mate && [`M${at.client.get(mate.client)} ${scale.at(mate.start)}V${answered?.left ? scale.of(answered, "gone") : scale.at(mate.end)}`,
     asked?.left && answered?.arrived && `M${at.broker.get(mate.broker)} ${scale.of(asked, "gone")}V${scale.of(answered, "came")}`];
   return html`<svg width=${width} height=${whole} role="img" aria-label=${`${messages.length} messages between ${at.clients.length} clients, the proxy and ${at.brokers.length} brokers; the table has them as text`}>
@@ -71,7 +72,7 @@ export function Chart({messages, origin, frame, scale, picked, pick, width, heig
       ${[...at.clients, ...at.brokers].map(({lane, x}) => html`<path key=${lane + x} class="life" d=${`M${x} 0V${height}`}/>`)}
       <path class="flight" d=${bars(messages, at, scale)}/>
       ${joins && html`<path class="joins" d=${joins.filter(Boolean).join("")}/>`}
-      ${visible.map(({one, outer, inner}) => html`<g key=${one.number + one.direction} class=${kinds(one, picked)} onClick=${() => pick(one)}
+      ${ordered.map(({one, outer, inner}) => html`<g key=${one.number + one.direction} class=${kinds(one, picked)} onClick=${() => pick(one)}
           onMouseEnter=${event => { event.currentTarget.firstChild.textContent = saying(one); }}><title>${spoken && saying(one)}</title>
         <path class="hit" d=${outer + inner}/><path d=${outer}/>${inner && html`<path class="inside" d=${inner}/>`}
         ${labelled.get(one).map(each => html`<${Label} key=${each.label.kind} ...${each}/>`)}</g>`)}

@@ -30,22 +30,26 @@ export function meets([x1, y1, x2, y2], {x, y, width, height}) {
 const overlap = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 // lines: all that labels must not cross; labels: [{width, spots: [{x, y}, …]}], the most important first, where x, y is
-// the left upper corner of a box; bounds: {left, right, top, bottom}. Returns a box or null for each label.
+// the left upper corner of a box; a label that `must` be there takes the first one if none is free; bounds: {left, right,
+// top, bottom}. Returns a box or null for each label.
 export function place(lines, labels, bounds) {
   const crossed = new Rows(), taken = new Rows();
   for (const line of lines) {
     const [top, bottom] = [Math.min(line[1], line[3]), Math.max(line[1], line[3])];
     if (bottom >= bounds.top && top <= bounds.bottom) crossed.add(Math.max(top, bounds.top), Math.min(bottom, bounds.bottom), line);
   }
-  return labels.map(({width, spots}) => {
+  const take = box => {
+    taken.add(box.y, box.y + HEIGHT, box);
+    return box;
+  };
+  return labels.map(({width, spots, must}) => {
     for (const {x, y} of spots) {
       const box = {x, y, width, height: HEIGHT};
       if (x < bounds.left || x + width > bounds.right || y < bounds.top || y + HEIGHT > bounds.bottom) continue;
       if (crossed.some(y - CLEAR, y + HEIGHT + CLEAR, line => meets(line, box)) || taken.some(y, y + HEIGHT, other => overlap(other, box))) continue;
-      taken.add(y, y + HEIGHT, box);
-      return box;
+      return take(box);
     }
-    return null;
+    return must && spots.length ? take({...spots[0], width, height: HEIGHT}) : null;
   });
 }
 

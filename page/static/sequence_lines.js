@@ -69,12 +69,13 @@ const round = ([x, y]) => [[x - 3, y - 3, x + 3, y + 3], [x - 3, y + 3, x + 3, y
 export const obstacles = paths => paths.flatMap(each => [...each.outside, ...each.inside, ...each.circle ? round(each.circle) : []]);
 
 // The labels of messages, of the chosen exchange first, then those of what is out of the ordinary: {one, kind, text,
-// width, spots}. measure: Returns the width of a text.
-export function labels(paths, number, measure) {
-  const weight = ({one}) => one.number === number ? 0 : one.error || one.rules.length || one.lost || waited(one) >= LATE_MS ? 1 : 2;
+// width, spots, must}. measure: Returns the width of a text.
+export function labels(paths, [number, direction], measure) {
+  const chosen = one => one.number === number && one.direction === direction;
+  const weight = ({one}) => chosen(one) ? -1 : one.number === number ? 0 : one.error || one.rules.length || one.lost || waited(one) >= LATE_MS ? 1 : 2;
   return [...paths].sort((a, b) => weight(a) - weight(b)).flatMap(({one, stems, inside}) => {
     const name = `${one.api} ${one.correlation_id}`, wide = measure(name), late = waited(one);
-    const named = {one, kind: "name", text: name, width: wide, spots: stems.flatMap(([x1, y, x2]) => along([x1, y, x2], wide))};
+    const named = {one, kind: "name", text: name, width: wide, spots: stems.flatMap(([x1, y, x2]) => along([x1, y, x2], wide)), must: chosen(one)};
     if (!(late >= LATE_MS) || !inside.length) return [named];
     const text = `+${ms(late)} ms${one.waits ? "…" : ""}`, width = measure(text);
     return [named, {one, kind: "wait", text, width, spots: beside(inside[0], width)}];

@@ -100,3 +100,9 @@ def test_where_lines_and_labels_meet() -> None:
         labels = [{"width": 30, "spots": each} for each in (spots, spots, beyond)]
         placed = page.evaluate(PLACE, [[[0, 15, 200, 15]], labels])
         assert placed == [{"x": 10, "y": 40, "width": 30, "height": 12}, None, None]
+
+        # the label of what is chosen is there in any case, and the others make room
+        chosen = {"width": 30, "spots": spots[:1], "must": True}
+        near = {"width": 30, "spots": [{"x": 20, "y": 17}, spots[1]]}
+        placed = page.evaluate(PLACE, [[[0, 15, 200, 15]], [chosen, near]])
+        assert [(each["x"], each["y"]) for each in placed] == [(10, 10), (10, 40)]

@@ -99,3 +99,16 @@ def test_by_step_each_event_has_a_row(address: str, scheme: str, width: int) -> 
         pressed = page.get_by_role("button", name=re.compile("^To scale$"))
         assert pressed.get_attribute("aria-pressed") == "true"
         assert axe(page) == []
+
+
+def test_what_is_chosen_has_its_label_in_dense_places_too(address: str) -> None:
+    with page_at(address, width=1400, view="sequence") as page:
+        page.get_by_label("Show").select_option("all")
+        page.get_by_text("104 messages").wait_for()
+        page.get_by_label("Show").blur()
+        for _ in range(12):
+            page.keyboard.press("k")
+            page.locator(".message.picked").wait_for(state="attached")
+            number = (page.text_content(".said") or "").partition("correlation id ")[2]
+            label = page.locator(".message.picked .name text").text_content() or ""
+            assert number.startswith(label.rpartition(" ")[2] + ",")
