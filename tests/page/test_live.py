@@ -207,10 +207,10 @@ def test_a_payload_that_is_kept_out_of_the_log_is_kept_out_of_the_page() -> None
         assert "zebra" not in "".join(bare).replace("\n", "")
 
 
-def test_an_address_that_means_nothing_is_an_exchange_less() -> None:
+def test_an_address_that_means_nothing_shows_the_overview() -> None:
     with (
         barnabas("open", "captures/samples/faults.pcapng") as ready,
         page_at(ready["page"] + "&at=abc&view=nope") as page,
     ):
-        page.wait_for_selector("main.exchanges .rows .api")
+        page.wait_for_selector("main.overview .figures")
         assert page.locator("aside").count() == 0
