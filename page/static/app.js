@@ -1,35 +1,25 @@
 // The page: its head, the view that is chosen, and the keys that hold everywhere.
 import * as api from "./api.js";
-import {Breakpoints} from "./breakpoints.js";
-import {Exchanges} from "./exchanges.js";
-import {Groups} from "./groups.js";
 import {Help} from "./help.js";
-import {Latency} from "./latency.js";
-import {LikeThis} from "./like_this.js";
-import {Network} from "./network.js";
-import {Overview} from "./overview.js";
-import {Rules} from "./rules.js";
-import {Sequence} from "./sequence.js";
 import {go, onChange, set, state} from "./store.js";
 import {pause, restart} from "./stream.js";
 import {plain, plural} from "./text.js";
-import {Topics} from "./topics.js";
-import {Transactions} from "./transactions.js";
-import {html, render} from "./vendor/preact.js";
+import {html, render, useEffect, useState} from "./vendor/preact.js";
 
-// a view is one file and one line here; those of a live proxy only need one
+// a view is one file and one line here, and is loaded when it is opened; those of a live proxy only need one
 const VIEWS = [
-  {name: "overview", title: "Overview", shows: Overview},
-  {name: "exchanges", title: "Exchanges", shows: Exchanges},
-  {name: "sequence", title: "Sequence", shows: Sequence},
-  {name: "groups", title: "Groups", shows: Groups},
-  {name: "transactions", title: "Transactions", shows: Transactions},
-  {name: "topics", title: "Topics", shows: Topics},
-  {name: "latency", title: "Latency", shows: Latency},
-  {name: "breakpoints", title: "Breakpoints", shows: Breakpoints, live: true},
-  {name: "network", title: "Network", shows: Network, live: true},
-  {name: "rules", title: "Rules", shows: Rules},
+  {name: "overview", title: "Overview", load: () => import("./overview.js").then(loaded => loaded.Overview)},
+  {name: "exchanges", title: "Exchanges", load: () => import("./exchanges.js").then(loaded => loaded.Exchanges)},
+  {name: "sequence", title: "Sequence", load: () => import("./sequence.js").then(loaded => loaded.Sequence)},
+  {name: "groups", title: "Groups", load: () => import("./groups.js").then(loaded => loaded.Groups)},
+  {name: "transactions", title: "Transactions", load: () => import("./transactions.js").then(loaded => loaded.Transactions)},
+  {name: "topics", title: "Topics", load: () => import("./topics.js").then(loaded => loaded.Topics)},
+  {name: "latency", title: "Latency", load: () => import("./latency.js").then(loaded => loaded.Latency)},
+  {name: "breakpoints", title: "Breakpoints", load: () => import("./breakpoints.js").then(loaded => loaded.Breakpoints), live: true},
+  {name: "network", title: "Network", load: () => import("./network.js").then(loaded => loaded.Network), live: true},
+  {name: "rules", title: "Rules", load: () => import("./rules.js").then(loaded => loaded.Rules)},
 ];
+const LIKE_THIS = {load: () => import("./like_this.js").then(loaded => loaded.LikeThis)};
 const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "live");
 
 function Head() {
@@ -55,12 +45,23 @@ const Scheme = () => html`<fieldset class="scheme"><legend>Colours</legend>${[["
   <label title=${`${name} colours`}><input type="radio" name="scheme" value=${name} aria-label=${name} defaultChecked=${name === (localStorage.getItem("scheme") ?? "system")}
     onChange=${() => { localStorage.setItem("scheme", name); document.dispatchEvent(new Event("scheme")); }}/>${sign}</label>`)}</fieldset>`;
 
+// shows what a file has, once it is loaded
+function Loaded({of, ...given}) {
+  const [, loaded] = useState(false), Shown = of.shown;
+  useEffect(() => {
+    let over = false;
+    if (!of.shown) of.load().then(shown => { of.shown = shown; over || loaded(true); }, () => over || set({problem: "barnabas has stopped: start it again, and open its new address"}));
+    return () => { over = true; };
+  }, []);
+  return Shown ? html`<${Shown} ...${given}/>` : html`<p class="none loading" role="status">Loading …</p>`;
+}
+
 function App() {
   const view = offered().find(view => view.name === state.view) ?? VIEWS[0];
   return html`<${Head}/>
     ${state.problem && html`<p class="problem" role="alert">${plain(state.problem)}</p>`}
-    <main class=${view.name}><${view.shows} key=${view.name}/></main>
-    ${state.likeThis !== null && html`<${LikeThis} number=${state.likeThis} key=${state.likeThis}/>`}
+    <main class=${view.name}><${Loaded} of=${view} key=${view.name}/></main>
+    ${state.likeThis !== null && html`<${Loaded} of=${LIKE_THIS} number=${state.likeThis} key=${state.likeThis}/>`}
     ${state.help && html`<${Help}/>`}`;
 }
 
