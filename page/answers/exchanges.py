@@ -34,6 +34,7 @@ class Source(State):
 
     kind: Literal["live", "capture"]
     name: str
+    files: NotRequired[list[str]]
     keeps: int
 
 

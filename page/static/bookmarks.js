@@ -1,8 +1,9 @@
 // Bookmarks on exchanges, with notes, which the server keeps next to the capture.
 import {call, get} from "./api.js";
-import {go, set} from "./store.js";
+import {Menu} from "./menu.js";
+import {go, set, state} from "./store.js";
 import {count, plain} from "./text.js";
-import {html} from "./vendor/preact.js";
+import {html, useEffect} from "./vendor/preact.js";
 
 export const bookmarks = new Map();  // the notes by the numbers of exchanges
 
@@ -13,6 +14,9 @@ export async function load() {
   set();
 }
 
+// those of exchanges that are read meanwhile are known when the capture is over
+export const useBookmarks = () => useEffect(() => { load().catch(problem => set({problem: problem.message})); }, [state.source.over]);
+
 async function change(method, number, note) {
   try {
     await call(method, `/bookmarks/${number}`, note);
@@ -22,11 +26,19 @@ async function change(method, number, note) {
   }
 }
 
-export const toggle = number => bookmarks.has(number) ? change("DELETE", number) : change("PUT", number, "");
+// a stored note that is not shown yet is shown, not replaced
+export async function toggle(number) {
+  if (bookmarks.has(number)) return change("DELETE", number);
+  try {
+    await load();
+  } catch (problem) {
+    return set({problem: problem.message});
+  }
+  return bookmarks.has(number) || change("PUT", number, "");
+}
 
 export const Note = ({number}) => bookmarks.has(number) ? html`<p class="note"><label>★ <span class="unseen">Note</span><textarea rows="2" placeholder="a note on this exchange"
-    value=${bookmarks.get(number)} onKeyDown=${event => event.stopPropagation()} onChange=${event => change("PUT", number, event.currentTarget.value)}></textarea></label></p>` : "";
+    key=${number} defaultValue=${bookmarks.get(number)} onChange=${event => change("PUT", number, event.currentTarget.value)}></textarea></label></p>` : "";
 
-export const BookmarkMenu = () => bookmarks.size ? html`<details class="bookmarks"><summary>★ ${count(bookmarks.size)}</summary>
-  <div class="menu" role="group" aria-label="Bookmarks">${[...bookmarks].map(([number, note]) => html`<button key=${number} class="link"
-    onClick=${event => { event.currentTarget.closest("details").open = false; go({chosen: number}); set({opened: true}); }}>#${number} ${plain(note)}</button>`)}</div></details>` : "";
+export const BookmarkMenu = () => bookmarks.size ? html`<${Menu} kind="bookmarks" label=${`★ ${count(bookmarks.size)}`} name="Bookmarks">${[...bookmarks].map(([number, note]) => html`<button key=${number} class="link"
+  onClick=${event => { event.currentTarget.closest("details").open = false; go({chosen: number}); set({opened: true}); }}>#${number} ${plain(note)}</button>`)}<//>` : "";

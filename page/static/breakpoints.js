@@ -1,5 +1,6 @@
 // Messages that wait: a queue, and one of them to edit, let go, drop or answer. What is chosen is an id that no other message gets.
 import {call, get} from "./api.js";
+import {copy} from "./copy.js";
 import {usePolled} from "./polled.js";
 import {problems, Table} from "./table.js";
 import {bytes, json, plain, plural} from "./text.js";
@@ -206,6 +207,6 @@ function Done({said}) {
   const here = useRef();
   useEffect(() => here.current.focus(), [said]);
   return html`<section ref=${here} tabindex="-1" role="status" aria-label="What was done"><h2>${said.id}: ${said.what.map(plain).join(", ")}</h2>
-  ${said.scenario && html`<p class="none">To repeat this on the next such message of this client: <button onClick=${() => navigator.clipboard.writeText(said.scenario)}>Copy scenario</button></p>
+  ${said.scenario && html`<p class="none">To repeat this on the next such message of this client: <button onClick=${() => copy(said.scenario)}>Copy scenario</button></p>
     <pre tabindex="0" role="region" aria-label="Scenario">${said.scenario.trimEnd().split("\n").map(plain).join("\n")}</pre>`}</section>`;
 }

@@ -1,9 +1,9 @@
 // The columns of the list: what they show, and what a filter calls it. This browser remembers which are shown, and how wide.
+import {Menu} from "./menu.js";
 import {set} from "./store.js";
-import {bytes, ms, plain} from "./text.js";
+import {bytes, literal, ms, plain} from "./text.js";
 import {html} from "./vendor/preact.js";
 
-const literal = value => typeof value === "number" ? `\`${value}\`` : /['\\]/.test(value) ? "`" + JSON.stringify(value).replaceAll("`", "\\`") + "`" : `'${value}'`;
 const equal = (name, value) => value === null || value === undefined ? null : [`${name} == ${literal(value)}`, `${name} != ${literal(value)}`];
 const group = row => /group (\S+)/.exec(row.details)?.[1];
 
@@ -21,8 +21,8 @@ export const COLUMNS = [
   {name: "correlation", column: "correlation_id", about: "correlation_id", width: "80px", from: Infinity, text: row => row.correlation_id},
   {name: "size", column: "request_size", about: "request_size, response_size", width: "110px", from: 1000, text: row => `${bytes(row.request_size)} → ${row.response_size === null ? "–" : bytes(row.response_size)}`},
   {name: "ms", column: "latency_ms", about: "latency_ms: until the client had the response", width: "56px", from: 0, text: row => ms(row.latency_ms), only: row => row.latency_ms === null ? null : [`latency_ms >= \`${row.latency_ms}\``, `latency_ms < \`${row.latency_ms}\``]},
-  {name: "broker ms", column: "broker_ms", about: "broker_ms: of the broker alone, from when it had answered what came before", width: "68px", from: 1000, text: row => ms(row.broker_ms)},
-  {name: "waterfall", about: "when it was under way, among those in sight: in the proxy, and at the broker", width: "minmax(90px, 1fr)", from: 1250, text: () => "",
+  {name: "broker ms", column: "broker_ms", about: "broker_ms: time at the broker, after its previous response", width: "68px", from: 1000, text: row => ms(row.broker_ms)},
+  {name: "waterfall", about: "when it was under way, among those in view: in the proxy, and at the broker", width: "minmax(90px, 1fr)", from: 1250, text: () => "",
     cell: (row, frame) => html`<${Waterfall} row=${row} frame=${frame}/>`},
   {name: "outcome", column: "error", about: "error, note, rules", width: "minmax(60px, 2fr)", from: 0, text: row => [row.error, row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" "),
     only: row => row.error ? equal("error", row.error) : row.rules.length ? [`contains(rules, ${literal(row.rules[0])})`, `!contains(rules, ${literal(row.rules[0])})`] : null},
@@ -49,15 +49,14 @@ export function resize(event, name) {
   event.preventDefault();
   const cell = event.currentTarget.parentElement, begin = event.clientX, {width} = cell.getBoundingClientRect();
   const moved = ({clientX}) => keep({widths: {...remembered.widths, [name]: Math.max(LEAST, Math.round(width + clientX - begin))}});
-  const over = () => { removeEventListener("pointermove", moved); removeEventListener("pointerup", over); };
+  const over = () => { removeEventListener("pointermove", moved); for (const end of ["pointerup", "pointercancel"]) removeEventListener(end, over); };
   addEventListener("pointermove", moved);
-  addEventListener("pointerup", over);
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, over);
 }
 
-export const ColumnMenu = ({width}) => html`<details class="columns"><summary title="which columns are shown">Columns</summary>
-  <div class="menu" role="group" aria-label="Columns">${COLUMNS.map(({name, from, about}) => html`<label key=${name}><input type="checkbox" checked=${remembered.shown[name] ?? width >= from}
+export const ColumnMenu = ({width}) => html`<${Menu} kind="columns" label="Columns" title="which columns are shown">${COLUMNS.map(({name, from, about}) => html`<label key=${name}><input type="checkbox" checked=${remembered.shown[name] ?? width >= from}
       onChange=${({currentTarget}) => keep({shown: {...remembered.shown, [name]: currentTarget.checked}})}/> ${name} <small>${about}</small></label>`)}
-    <button onClick=${() => keep({shown: {}, widths: {}})}>As at first</button></div></details>`;
+    <button onClick=${() => keep({shown: {}, widths: {}})}>Reset columns</button><//>`;
 
 export const began = row => Date.parse(row.ts.slice(0, 23) + "Z") + Number(row.ts.slice(23, 26)) / 1000;
 

@@ -1,5 +1,6 @@
-// Copies of an exchange: as text, as bytes, and as the command, the rule or the test that is about it.
+// What leaves the page: copies of an exchange, as text, as bytes, and as the command, the rule or the test that is about it.
 import * as api from "./api.js";
+import {Menu} from "./menu.js";
 import {set, state} from "./store.js";
 import {json, plain} from "./text.js";
 import {html} from "./vendor/preact.js";
@@ -9,11 +10,18 @@ export const copy = text => navigator.clipboard.writeText(text).then(() => {
   setTimeout(() => set({copied: false}), 2000);
 }, () => set({problem: "the browser does not let the page copy"}));
 
+export function save(name, blob) {
+  const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(blob), download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 const quoted = text => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 const only = found => `connection == \`${found.connection}\` && correlation_id == \`${found.correlation_id}\``;
 const taken = (form, {number}) => api.take({form, numbers: [number]}).then(({data}) => data.text());
 const hex = side => Array.from(atob(side.hex), byte => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
-const capture = () => state.source.kind === "capture";
+const capture = () => state.source.kind === "capture", alone = () => capture() && state.source.files.length === 1;
+const files = () => state.source.files.map(quoted).join(" ");
 
 // label, what is copied, and when there is something to copy
 const FORMS = [
@@ -22,9 +30,9 @@ const FORMS = [
   ["Response as JSON", found => json(found.response.value, 2), found => found.response.value !== null],
   ["Request in hex", found => hex(found.request), found => found.request.hex],
   ["Response in hex", found => hex(found.response), found => found.response.hex],
-  ["barnabas decode …", found => `barnabas decode ${quoted(state.source.name)} --json --filter ${quoted(only(found))}`, capture],
-  ["barnabas replay …", found => `barnabas replay ${quoted(state.source.name)} -b localhost:9092 --filter ${quoted(only(found))}`, capture],
-  ["barnabas open …", found => `barnabas open ${quoted(`${state.source.name}#${found.number}`)}`, capture],
+  ["barnabas decode …", found => `barnabas decode ${files()} --json --filter ${quoted(only(found))}`, capture],
+  ["barnabas replay …", found => `barnabas replay ${files()} -b localhost:9092 --filter ${quoted(only(found))}`, alone],
+  ["barnabas open …", found => `barnabas open ${[...state.source.files.slice(0, -1), `${state.source.files.at(-1)}#${found.number}`].map(quoted).join(" ")}`, capture],
   ["Link to this page", () => location.href, () => !capture()],
   ["Rule", found => api.call("POST", "/scenario/draft", JSON.stringify({exchange: found.number, do: "delay", direction: "request"})).then(draft => draft.rule)],
   ["Test for pytest", found => taken("pytest", found)],
@@ -42,6 +50,6 @@ export function CopyMenu({found}) {
       set({problem: plain(problem.message)});
     }
   };
-  return html`<details class="aside copies"><summary>Copy</summary><div class="menu" role="group" aria-label="Copy">
-    ${FORMS.filter(([, , has]) => !has || has(found)).map(([label, make]) => html`<button key=${label} onClick=${event => take(event, make)}>${label}</button>`)}</div></details>`;
+  return html`<${Menu} kind="aside copies" label="Copy">
+    ${FORMS.filter(([, , has]) => !has || has(found)).map(([label, make]) => html`<button key=${label} onClick=${event => take(event, make)}>${label}</button>`)}<//>`;
 }

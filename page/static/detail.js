@@ -1,6 +1,6 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
-import {bookmarks, Note, toggle} from "./bookmarks.js";
+import {bookmarks, Note, toggle, useBookmarks} from "./bookmarks.js";
 import {CopyMenu} from "./copy.js";
 import {set} from "./store.js";
 import {picked} from "./take_away.js";
@@ -16,7 +16,8 @@ export function Detail({number}) {
     api.exchange(number).then(value => over || put(value), problem => over || put({problem: problem.message}));
     return () => { over = true; };
   }, [number]);
-  const [against, compare] = useState(null), [other] = [...picked].filter(each => each !== number);
+  const [asked, compare] = useState(null), [other] = [...picked].filter(each => each !== number), against = asked?.number === other ? asked : null;
+  useBookmarks();
   const close = html`<button class="aside" aria-label="Close" title="key Escape" onClick=${() => set({opened: false})}>×</button>`;
   if (!found) return html`<p>…</p>`;
   if (found.problem) return html`${close}<p class="problem">${plain(found.problem)}</p>`;

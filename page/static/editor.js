@@ -17,7 +17,9 @@ function replace(area, text) {
   area.setSelectionRange(start, value.length - end);
   document.execCommand(piece ? "insertText" : "delete", false, piece);
   if (area.value !== text) area.value = text;
-  if (focused !== area) focused?.focus({preventScroll: true});
+  if (focused === area) return;
+  area.blur();
+  focused?.focus({preventScroll: true});
 }
 
 // was: the text before `text`, to which one can go back; problems: [{line, text}]; schema: what it completes from, or null
@@ -89,7 +91,7 @@ export function Editor({label, text, was, change, problems, schema}) {
         onScroll=${({currentTarget: {scrollTop, scrollLeft}}) => { scroll([scrollTop, scrollLeft]); put(null); }}
         onInput=${event => { if (!replaces.current) { change(event.currentTarget.value); offer(false); } }}
         onKeyDown=${key} onClick=${() => put(null)} onBlur=${() => put(null)}/>
-      <ul id="options" class="options" role="listbox" aria-label="What can stand here" hidden=${!list}
+      <ul id="options" class="options" role="listbox" aria-label="Completions" hidden=${!list}
         style=${list ? {top: `${TOP + list.line * HEIGHT - top}px`, left: `calc(${list.column}ch + ${LEFT - left}px)`, "max-height": `${SHOWN * 22}px`} : {}}>
         ${list?.options.map((each, at) => html`<li id=${`option-${at}`} key=${each.label} role="option" aria-selected=${String(at === list.at)}
           ref=${at === list.at ? chosen : undefined} onMouseDown=${event => { event.preventDefault(); take(each); }}>

@@ -1,6 +1,6 @@
 // The list of exchanges: numbers of all that match, and rows of those in sight only.
 import * as api from "./api.js";
-import {BookmarkMenu, bookmarks, load, toggle} from "./bookmarks.js";
+import {BookmarkMenu, bookmarks, toggle, useBookmarks} from "./bookmarks.js";
 import {began, ColumnMenu, css, line, resize, shown, template} from "./columns.js";
 import {copy, copyJson} from "./copy.js";
 import {Detail} from "./detail.js";
@@ -15,7 +15,7 @@ import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
 const kinds = row => [picked.has(row.number) && "picked", bookmarks.has(row.number) && "starred", state.marked?.numbers.has(row.number) && "marked", row.error && (row.normal ? "expected" : "error"), row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
-const rows = new Map(), waiting = new Set();
+const rows = new Map(), waiting = new Set(), fallen = new Set();  // fallen: those that the history no longer has
 // follow: null until it is known whether the list is live: such a one begins at its end
 const view = {follow: null, top: 0, height: 600, width: 1000, asked: 0, gone: false, pointed: null};
 
@@ -24,6 +24,7 @@ async function fetchRows(wanted) {
   view.asked = performance.now();
   try {
     for (const row of await api.rows(wanted)) rows.set(row.number, row);
+    for (const number of wanted) if (!rows.has(number)) fallen.add(number);
     for (const number of rows.keys()) if (rows.size > KEPT) rows.delete(number); else break;
   } catch (problem) {
     view.gone = !problem.status;  // who answers nothing has stopped, and would be asked again with each drawing
@@ -35,7 +36,7 @@ async function fetchRows(wanted) {
 }
 
 function lacking(wanted) {
-  const missing = wanted.filter(number => !rows.has(number) && !waiting.has(number)).slice(0, PAGE);
+  const missing = wanted.filter(number => !rows.has(number) && !waiting.has(number) && !fallen.has(number)).slice(0, PAGE);
   if (!missing.length || view.gone) return;
   // what rushes by needs no rows
   const wait = view.asked + AT_MOST_EVERY - performance.now();
@@ -45,6 +46,10 @@ function lacking(wanted) {
 
 function choose(number, list) {
   go({chosen: number});
+  reveal(number, list);
+}
+
+function reveal(number, list) {
   const top = followed.matches.place(number) * HEIGHT;
   if (top < list.scrollTop) list.scrollTop = top;
   if (top + 2 * HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + 2 * HEIGHT - list.clientHeight;
@@ -153,6 +158,8 @@ function Nothing() {
 
 export function Exchanges() {
   const list = useRef();
+  useBookmarks();
+  useLayoutEffect(() => { if (state.chosen !== null && followed.matches.length && !view.follow) reveal(state.chosen, list.current); }, [state.chosen, followed.matches.length > 0]);
   view.follow ??= state.source.kind ? state.source.kind === "live" && state.chosen === null : null;
   useEffect(() => {
     const pressed = event => keys(event, list.current);
@@ -164,7 +171,6 @@ export function Exchanges() {
     document.addEventListener("keydown", pressed);
     resized.observe(list.current);
     if (state.chosen !== null) set({opened: true});
-    load().catch(problem => set({problem: problem.message}));
     return () => {
       document.removeEventListener("keydown", pressed);
       resized.disconnect();

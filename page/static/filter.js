@@ -2,29 +2,34 @@
 import * as api from "./api.js";
 import {go, set, state} from "./store.js";
 import {followed} from "./stream.js";
-import {count, plain} from "./text.js";
+import {count, literal, plain} from "./text.js";
 import {html, useEffect, useRef} from "./vendor/preact.js";
 
 const SHOWN = 12, PAUSE = 300;
-let names = null, typed = 0;
+let names = null, typed = 0, waiting = 0, asked = 0;
 const box = {open: false, at: -1, found: []};
 
 const word = input => input.value.slice(0, input.selectionStart).match(/[\w.[\]]*$/)[0];
 
 // what is compared with a column, up to the cursor: the values that the exchanges have
 const compared = input => input.value.slice(0, input.selectionStart).match(/(\w+) *[!=]= *(['`]?)([^'`]*)$/);
-const written = value => typeof value === "number" ? `\`${value}\`` : `'${value}'`;
 
-async function suggestValues(input, [, column, , begun]) {
-  const values = await api.values(column).catch(() => []);
+async function suggestValues([, column, , begun]) {
+  const mine = ++asked, values = await api.values(column).catch(() => []);  // a column without values is refused
+  if (mine !== asked) return;
   const fits = values.map(String).filter(value => value.toLowerCase().startsWith(begun.toLowerCase()));
-  Object.assign(box, {found: fits.slice(0, SHOWN).map(value => ({name: written(typeof values[0] === "number" ? Number(value) : value), about: ""})), at: -1, open: fits.length > 0});
+  Object.assign(box, {found: fits.slice(0, SHOWN).map(value => ({name: literal(typeof values[0] === "number" ? Number(value) : value), about: ""})), at: -1, open: fits.length > 0});
   set();
 }
 
 async function suggest(input) {
   const comparison = compared(input);
-  if (comparison) return suggestValues(input, comparison);
+  clearTimeout(waiting);
+  if (comparison) {
+    waiting = setTimeout(() => suggestValues(comparison), PAUSE);
+    return;
+  }
+  asked++;
   names ??= await api.columns();
   const begun = word(input);
   const found = begun ? names.filter(each => each.name.startsWith(begun) && each.name !== begun) : [];
@@ -82,6 +87,6 @@ export function Filter() {
         onMouseDown=${event => { event.preventDefault(); take(input.current, each.name); }}>
         <b>${each.name}</b> ${each.about}</li>`)}</ul>
     ${state.refused && html`<output for="filter" class="refused" title=${state.refused}>${plain(state.refused)}</output>`}
-    ${!state.refused && html`<output for="filter">${count(matches.length)} of ${count(end - first)}${skipped ? `, ${count(skipped)} not looked at: too many come` : ""}</output>`}
+    ${!state.refused && html`<output for="filter">${count(matches.length)} of ${count(end - first)}${skipped ? `, ${count(skipped)} skipped: too many at a time` : ""}</output>`}
   </div>`;
 }

@@ -7,7 +7,7 @@ const HEIGHT = 84, TOP = 18;
 // a lag holds until the next sample: steps; none is drawn where it was not known
 export function steps(times, lags, from, to, most) {
   const at = time => (100 * (Math.min(Math.max(time, from), to) - from) / Math.max(to - from, 1)).toFixed(3);
-  const height = lag => (TOP + (HEIGHT - TOP - 2) * (1 - lag / Math.max(most, 1))).toFixed(1);
+  const height = lag => (TOP + (HEIGHT - TOP - 2) * (1 - Number(lag) / Math.max(most, 1))).toFixed(1);
   let path = "", drawn = false;
   times.forEach((time, number) => {
     const lag = lags[number], next = times[number + 1] ?? to;
@@ -22,7 +22,7 @@ export function steps(times, lags, from, to, most) {
 
 export function LagPlot({series, from, to}) {
   if (!series.times.length) return "";
-  const times = series.times.map(toMs), most = series.sum.reduce((a, b) => Math.max(a, b), 0);
+  const times = series.times.map(toMs), most = series.sum.reduce((a, b) => Math.max(a, Number(b)), 0);
   const name = one => `${plain(one.topic)}[${one.partition}]`;
   const lines = [{label: "lag", kind: "sum", lag: series.sum}, ...series.partitions.map((one, number) => ({label: name(one), kind: `p${number}`, lag: one.lag}))];
   const last = lag => lag.at(-1) === null ? "not known" : count(lag.at(-1));

@@ -1,10 +1,9 @@
 // Links to exchanges: filters of what a row of a table has, and the list of exchanges with a filter.
 import {go} from "./store.js";
-import {plain} from "./text.js";
+import {literal, plain} from "./text.js";
 import {html} from "./vendor/preact.js";
 
 export const show = filter => go({view: "exchanges", filter, chosen: null});
-const literal = text => /['\\]/.test(text) ? "`" + JSON.stringify(text).replaceAll("`", "\\`") + "`" : `'${text}'`;
 export const OTHERS = "all others";
 
 // by the name of a table: the filter of a row's exchanges; null: there is none

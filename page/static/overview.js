@@ -24,10 +24,10 @@ function Figures({timeline}) {
   const time = each => each === null ? "–" : `${ms(each)} ms`;
   const cards = [
     ["Exchanges", count(total.exchanges), live ? `${number(rate("exchanges"))}/s now` : `${number(rate("exchanges"))}/s`, "exchanges", () => show("")],
-    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "beside normal ones", "errors", () => show("error"), total.errors > 0],
+    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "normal errors not counted", "errors", () => show("error"), total.errors > 0],
     ["Latency p50", time(of.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
     ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
-    ["Connections", count(of.connections), live ? `busy now, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
+    ["Connections", count(of.connections), live ? `active in the last 10 s, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
     ["Bytes", bytes(total.bytes), live ? `${bytes(Math.round(rate("bytes")))}/s now` : `${bytes(Math.round(rate("bytes")))}/s`, "bytes", null],
   ];
   return html`<dl class="figures">${cards.map(([name, value, below, field, opens, bad]) => html`<div key=${name} class=${bad ? "bad" : ""}>
@@ -67,5 +67,5 @@ function Check({found: {check, problem, severity, counts, findings}}) {
       <button class="link" title="show its exchanges" onClick=${() => show(filterOf(each.evidence))}>${plain(each.what)}</button>
       <small> ${each.ts.slice(11, 19)}</small><br/><small>${plain(each.advice)}</small></li>`)}</ul>
     ${findings.length > FEW && html`<button onClick=${() => open(!more)}>${more ? "Fewer" : `${count(findings.length - FEW)} more`}</button>`}
-    ${more && all > findings.length && html` <small>${count(all - findings.length)} earlier ones are counted only.</small>`}</section>`;
+    ${more && all > findings.length && html` <small>${count(all - findings.length)} earlier findings are not listed.</small>`}</section>`;
 }

@@ -15,6 +15,7 @@ export function usePolled(path, every = 1000) {
         put({value, problem: ""});
         wait = value.waiting > 0 ? 0 : every;  // a view that fills goes on at once
       } catch (problem) {
+        wait = every;
         if (!over) put(before => ({...before, problem: problem.message}));
       }
       if (!over) timer = setTimeout(ask, wait);

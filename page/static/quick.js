@@ -4,7 +4,7 @@ import {html} from "./vendor/preact.js";
 
 // plain text is no condition: what is added takes its place
 const conditional = text => /[=<>!&|()[\]{}'"`*?@]/.test(text) || text === "error";
-const joined = condition => !conditional(state.filter) || !conditional(condition) ? condition : state.filter.includes("||") ? `(${state.filter}) && ${condition}` : `${state.filter} && ${condition}`;
+const joined = condition => !conditional(state.filter) || !conditional(condition) ? condition : state.filter.includes("|") ? `(${state.filter}) && ${condition}` : `${state.filter} && ${condition}`;
 
 export function Quick({only}) {
   const labels = ["Only these", "All others"];

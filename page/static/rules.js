@@ -1,5 +1,6 @@
 // Rules: what each did and would have done, the scenario as text that is checked and tried while one types.
 import {call, get} from "./api.js";
+import {copy} from "./copy.js";
 import {Editor} from "./editor.js";
 import {usePolled} from "./polled.js";
 import {go, set, state} from "./store.js";
@@ -116,7 +117,7 @@ export function Rules() {
       ${live && html`<button class="primary" disabled=${!changed || wrong} onClick=${apply}>Apply</button>`}
       <button disabled=${!loaded || wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>
       <button disabled=${!changed} onClick=${() => change(draft.base)}>Undo all</button>
-      <button disabled=${!loaded} onClick=${() => navigator.clipboard.writeText(draft.text).catch(() => set({problem: "the browser does not let the page copy"}))}>Copy</button>
+      <button disabled=${!loaded} onClick=${() => copy(draft.text)}>Copy</button>
       <output role="status">${draft.said ? plain(draft.said) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
     </div>
     <ul class="remarks">${draft.remarks.map(line => html`<li>${plain(line)}</li>`)}</ul></div>`;

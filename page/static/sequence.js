@@ -15,7 +15,7 @@ import {html, useEffect, useMemo, useRef, useState} from "./vendor/preact.js";
 
 const AWAIT = 120, OVER = 3600e3, EVERY = 1000;
 const LEGEND = [["request", "request"], ["response", "response"], ["error", "response with an error"], ["late", "slope: it waited in the proxy; to the middle: it waits still"],
-  ["lost", "×: it never left"], ["made", "○: the proxy made it"], ["unknown", "dashes: nobody knows when it left"], ["flight", "bars at a client's lane: requests in flight"]];
+  ["lost", "×: it never left"], ["made", "○: the proxy made it"], ["unknown", "dashes: departure unknown"], ["flight", "bars at a client's lane: requests in flight"]];
 
 const key = one => one.number + one.direction;
 let steps = false;  // a row for each event; it stays so while the page is open

@@ -39,7 +39,7 @@ const stepMarks = (rows, origin, height) => rows.filter(({y}) => y > 4 && y < he
 const Axis = ({marks, width}) => marks.map(({y, text}) => html`<g key=${y} class="mark"><path d=${`M${GUTTER - 6} ${y}H${width}`}/><text x=${GUTTER - 8} y=${y + 4} text-anchor="end">${text}</text></g>`);
 
 const Names = ({lanes, room, kind, edge}) => lanes.map(({lane, x}, at) => html`<g key=${kind + lane} class="lane ${kind}"><title>${plain(lane || "unknown")}</title>
-  <text x=${at === edge ? x + (kind === "brokers" ? 8 : -8) : x} y=${at % 2 ? 28 : 13} text-anchor=${at === edge ? (kind === "brokers" ? "end" : "start") : "middle"}>${plain(fitting(lane || "unknown", room))}</text></g>`);
+  <text x=${at === edge ? x + (kind === "brokers" ? 8 : -8) : x} y=${at % 2 ? 28 : 13} text-anchor=${at === edge ? (kind === "brokers" ? "end" : "start") : "middle"}>${fitting(plain(lane || "unknown"), room)}</text></g>`);
 
 const Label = ({label: {kind, text}, box}) => html`<g class=${kind}><rect x=${box.x} y=${box.y} width=${box.width} height=${box.height}/>
   <text x=${box.x + 1} y=${box.y + HEIGHT - 2.5}>${plain(text)}</text></g>`;

@@ -1,6 +1,6 @@
 // The sequence as a file: SVG that needs no stylesheet, or text of Mermaid.
+import {copy, save} from "./copy.js";
 import {mermaid} from "./sequence_mermaid.js";
-import {set} from "./store.js";
 import {html, render} from "./vendor/preact.js";
 
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "opacity", "font-size", "font-weight"];
@@ -38,18 +38,9 @@ export function svg(chart) {
   }
 }
 
-function download(name, type, text) {
-  const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(new Blob([text], {type})), download: name});
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-const copy = text => navigator.clipboard.writeText(text).then(() => {
-  set({copied: true});
-  setTimeout(() => set({copied: false}), 1500);
-}, () => set({problem: "the browser does not let the page copy"}));
+const download = (name, type, text) => save(name, new Blob([text], {type}));
 
 export const Export = ({messages, chart}) => html`<span class="choices" role="group" aria-label="Export">
   <button disabled=${!messages.length} title="save this drawing as sequence.svg" onClick=${() => download("sequence.svg", "image/svg+xml", svg(chart()))}>SVG</button>
   <button disabled=${!messages.length} title="save these messages as sequence.mmd" onClick=${() => download("sequence.mmd", "text/plain", mermaid(messages))}>Mermaid</button>
-  <button disabled=${!messages.length} title="copy these messages as text of Mermaid" onClick=${() => copy(mermaid(messages))}>Copy Mermaid</button></span>`;
+  <button disabled=${!messages.length} title="copy these messages as Mermaid" onClick=${() => copy(mermaid(messages))}>Copy Mermaid</button></span>`;

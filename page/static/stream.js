@@ -5,12 +5,13 @@ import {set, state} from "./store.js";
 
 // order: null, or the column by which the list is sorted: what is sorted stays as it is
 export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0, order: null};
-let running = null;
+let running = null, turn = 0;
 
 // what is shown stays until the first that matches the new filter are known: while it is typed, it may be none
 export function restart() {
-  followed.after = -1;
-  followed.order = null;
+  turn++;
+  if (followed.order) followed.paused = false;
+  Object.assign(followed, {after: -1, order: null});
   stop();
   start();
 }
@@ -45,21 +46,21 @@ async function start() {
 
 export function pause(paused) {
   followed.paused = paused;
-  paused ? stop() : start();
+  if (paused) stop();
+  else if (followed.order) restart();
+  else start();
   set();
 }
 
 // first the largest, then the smallest, then as they came
 export async function order(column) {
   const {order: before} = followed, descending = before?.column !== column;
-  if (before?.column === column && !before.descending) {
-    followed.paused = false;
-    restart();
-    return;
-  }
+  if (before?.column === column && !before.descending) return pause(false);
   pause(true);
+  const mine = ++turn;
   try {
     const numbers = await api.order((descending ? "-" : "") + column, state.filter);
+    if (mine !== turn) return;
     Object.assign(followed, {matches: new Ordered(numbers), order: {column, descending}});
   } catch (problem) {
     set({problem: problem.message});

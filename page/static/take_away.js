@@ -1,5 +1,7 @@
 // Exchanges as a file: those that are picked, or else all that match the filter.
 import * as api from "./api.js";
+import {save} from "./copy.js";
+import {Menu} from "./menu.js";
 import {set, state} from "./store.js";
 import {followed} from "./stream.js";
 import {count, plain} from "./text.js";
@@ -30,9 +32,7 @@ async function take(form, put) {
   const which = picked.size ? {numbers: [...picked]} : state.filter ? {filter: state.filter} : {};
   try {
     const {name, said, data} = await api.take({form, ...which});
-    const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(data), download: name});
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    save(name, data);
     put(`${name}: ${said}`);
   } catch (problem) {
     put(problem.message);
@@ -43,19 +43,10 @@ export function TakeAway() {
   const [said, put] = useState("");
   const many = picked.size || followed.matches.length;
   const of = `${count(many)} ${picked.size ? "picked" : state.filter ? "that match" : "in all"}`;
-  const close = event => {
-    if (event.key !== "Escape" || !event.currentTarget.open) return;
-    event.stopPropagation();
-    event.currentTarget.open = false;
-    event.currentTarget.querySelector("summary").focus();
-  };
-  return html`<details class="take" onKeyDown=${close}>
-    <summary title="as a file: pick some with x, or take all that match">Take away${picked.size ? ` ${count(picked.size)}` : ""}</summary>
-    <div class="menu" role="group" aria-label=${`Take away: ${of}`}>
+  return html`<${Menu} kind="take" label=${`Take away${picked.size ? ` ${count(picked.size)}` : ""}`} name=${`Take away: ${of}`} title="as a file: pick some with x, or take all that match">
       <p>${of}${picked.size > 0 && html` <button onClick=${unpick}>unpick</button>`}</p>
       ${FORMS.map(([form, title, about]) => html`
         <button key=${form} disabled=${!many} aria-describedby=${`take-${form}`} onClick=${() => take(form, put)}>${title}</button>
         <small id=${`take-${form}`}>${about}</small>`)}
-      <output>${plain(said)}</output>
-    </div></details>`;
+      <output>${plain(said)}</output><//>`;
 }

@@ -34,7 +34,7 @@ def shown(
         change(exchange)
         history.add(exchange)
     history.close()
-    source = {"kind": "capture", "name": path.name, "keeps": 200_000}
+    source = {"kind": "capture", "name": path.name, "files": [path.name], "keeps": 200_000}
     topics, origin = capture.context.topics, of_capture(capture, lambda: open_capture(path))
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
     return history, application(PageContent(history, source, origin=origin), rules)

@@ -112,11 +112,28 @@ def test_a_bookmark_is_set_noted_and_found_by_keys_and_mouse(capture: Path) -> N
         page.locator("article h2", has_text="Produce v10").wait_for()
         page.keyboard.press("b")
         page.locator(".row.starred").wait_for()
-        page.get_by_role("textbox", name="Note").fill("the first retry")
-        page.get_by_role("textbox", name="Note").blur()
+        note = page.get_by_role("textbox", name="Note")
+        note.press_sequentially("the first")
+        page.locator(".rows .api").nth(3).hover()  # which draws the page anew
+        page.locator(".quick").wait_for()
+        note.press_sequentially(" retry")
+        note.blur()
         page.locator("summary", has_text="★ 1").click()
         page.locator(".bookmarks .menu").get_by_text("#8 the first retry").wait_for()
         page.reload()
         page.locator(".row.starred").wait_for()
         page.get_by_role("button", name="Bookmark", exact=True).click()
         page.locator(".row.starred").wait_for(state="detached")
+
+
+@pytest.mark.needs_chromium
+def test_a_note_of_somebody_else_is_shown_not_replaced(capture: Path) -> None:
+    with (
+        barnabas("open", f"{capture}#8", "--no-browser") as ready,
+        page_at(ready["page"]) as page,
+    ):
+        page.locator("article h2", has_text="Produce v10").wait_for()
+        asked(ready["page"].partition("&")[0], "PUT", "/bookmarks/8", "mine")
+        page.keyboard.press("b")
+        page.locator(".row.starred").wait_for()
+        assert page.get_by_role("textbox", name="Note").input_value() == "mine"

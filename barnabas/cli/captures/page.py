@@ -83,7 +83,8 @@ async def _main(
     history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
     dialect, token = spoken(capture, None), new_token()
     stop = until_signal()
-    source = {"kind": "capture", "name": capture.name, "keeps": keep}
+    files = [str(path) for path in capture.reader.given]
+    source = {"kind": "capture", "name": capture.name, "files": files, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, reopen)
     text = capture.reader.meta.get("scenario")
     rules = Recorded(history, topics, text, values).routes
