@@ -95,13 +95,15 @@ def test_colours_stay_under_the_text_wherever_it_is_scrolled(page: Page) -> None
             "([top, left]) => document.querySelector('.editor textarea').scrollTo(left, top)",
             [top, left],
         )
-        page.wait_for_timeout(100)
-        line, at = page.evaluate("""() => {
-          const {scrollTop, scrollLeft} = document.querySelector(".editor textarea");
+        line, at = page.evaluate("""async () => {
+          const {scrollTop, scrollLeft, value} = document.querySelector(".editor textarea");
+          const fourth = value.split("\\n")[Math.max(0, Math.floor(scrollTop / 18) - 2) + 3];
+          const painted = () => document.querySelector(".paint > div > div:nth-child(4)");
+          for (let frame = 0; frame < 600 && painted().textContent !== fourth; frame++)
+            await new Promise(requestAnimationFrame);
           const sheet = document.querySelector(".sheet").getBoundingClientRect();
-          const {x, y} = document.querySelector(".paint > div > div:nth-child(4)").getBoundingClientRect();
-          const text = document.querySelector(".paint > div > div:nth-child(4)").textContent;
-          return [text, [x - sheet.x + scrollLeft, y - sheet.y + scrollTop]];
+          const {x, y} = painted().getBoundingClientRect();
+          return [painted().textContent, [x - sheet.x + scrollLeft, y - sheet.y + scrollTop]];
         }""")
         number = LONG.split("\n").index(line)
         assert at == [pytest.approx(53, abs=1), pytest.approx(7 + 18 * number, abs=1)]
