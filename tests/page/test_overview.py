@@ -89,6 +89,20 @@ def test_a_view_of_a_long_capture_fills_in_several_answers() -> None:
     assert [each["waiting"] for each in answers] == [2 * CHUNK, CHUNK, 0, 0]
 
 
+async def test_checks_do_not_compare_exchanges_across_a_hole_of_the_history() -> None:
+    exchanges = list(open_capture(Path("captures/samples/flapping.pcapng")).exchanges())
+    history, checks = History(most=100), LiveChecks()
+    fed = FedViews(checks)
+    for exchange in exchanges[:16]:
+        history.add(exchange)
+    await fed.fresh(history)
+    for exchange in exchanges[16:127]:
+        history.add(exchange)
+    assert (await fed.fresh(history))["missed"] == 11
+    assert [each for each in checks.document() if each["severity"] == "error"] == []
+    assert {exchange.losses for _, exchange in history.kept()} == {0}
+
+
 def test_what_is_found_at_the_end_comes_once() -> None:
     history = History()
     for exchange in open_capture(WRONG).exchanges():
