@@ -16,8 +16,10 @@ from barnabas.captures.checks.finding import SEVERITIES, Finding, Severity
 from barnabas.captures.checks.runner import CheckFailed, RunningChecks
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.summary import BY, OTHERS
-from barnabas.captures.summary.timeline import Column, Timeline
+from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.summary.rows import Table
+from barnabas.captures.summary.summary import BY
+from barnabas.captures.summary.timeline import Timeline
 from barnabas.page.views import FedViews
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
@@ -94,15 +96,14 @@ class _Tables:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._labels = [(name, label) for name, label in BY if name in TABLES]
-        self._tables: dict[str, dict[str, Column]] = {name: {} for name, _ in self._labels}
+        self._tables = {name: Table(LABELS) for name, _ in self._labels}
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange."""
+        failed = bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
         for name, label in self._labels:
-            table = self._tables[name]
             for row in label(exchange, self._context):
-                known = row if row in table or len(table) < LABELS else OTHERS
-                table.setdefault(known, Column()).note(exchange)
+                self._tables[name].note(row, exchange.latency_ms, failed=failed)
 
     def document(self) -> dict[str, list[dict[str, Any]]]:
         """Return the most frequent rows of each table in JSON form."""
@@ -110,13 +111,11 @@ class _Tables:
             name: [
                 {
                     "name": label,
-                    "count": column.count,
-                    "errors": column.errors,
-                    "p99_ms": column.latencies.percentile_ms(0.99),
+                    "count": row.count,
+                    "errors": row.errors,
+                    "p99_ms": row.latencies.percentile_ms(0.99),
                 }
-                for label, column in sorted(
-                    table.items(), key=lambda item: (-item[1].count, item[0])
-                )[:ROWS]
+                for label, row in table.ordered()[:ROWS]
             ]
             for name, table in self._tables.items()
         }

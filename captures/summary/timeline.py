@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from barnabas.captures.checks.finding import MS
@@ -58,7 +59,8 @@ class Column:
         self.count += other.count
         self.errors += other.errors
         self.bytes += other.bytes
-        self.connections |= other.connections
+        room = CONNECTIONS - len(self.connections)
+        self.connections.update(islice(other.connections - self.connections, room))
         self.latencies.add(other.latencies)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.timeline import COLUMNS, Timeline
+from barnabas.captures.summary.timeline import COLUMNS, CONNECTIONS, Timeline
 
 SECOND = 1_000_000_000
 
@@ -47,6 +47,17 @@ def test_the_recent_figures_are_of_the_last_ten_seconds() -> None:
     assert 7_000 <= made["recent_ms"] <= 10_000
     assert made["recent"]["exchanges"] == pytest.approx(made["recent_ms"] / 1000, abs=1)
     assert made["recent"]["connections"] == made["recent"]["exchanges"]
+
+
+def test_connections_stay_bounded_where_columns_are_merged() -> None:
+    timeline = Timeline()
+    for second in (0, 1000):
+        for connection in range(CONNECTIONS):
+            timeline.add(exchange(second * SECOND, connection=second * SECOND + connection))
+    for second in range(1000, 100_000, 1000):
+        timeline.add(exchange(second * SECOND))
+    columns = timeline.document()["columns"]
+    assert max(column["connections"] for column in columns) == CONNECTIONS
 
 
 def test_errors_that_are_normal_are_none() -> None:
