@@ -23,6 +23,7 @@ from barnabas.captures.summary.timeline import Timeline
 from barnabas.page.views import FedViews
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
+from barnabas.proxy.network.clock import clock
 
 WINDOW_MS: Final = 300_000
 """The span of figures by time over live traffic; those over a capture have all of it."""
@@ -122,10 +123,16 @@ class _Tables:
 
 
 class Overview:
-    """The request for the overview. live: Whether the traffic is a proxy's, not a capture's."""
+    """The request for the overview.
 
-    def __init__(self, history: History, *, live: bool) -> None:
-        self._history = history
+    Args:
+        history: The exchanges.
+        live: Whether the traffic is a proxy's, not a capture's.
+        clock: Returns ns since the epoch.
+    """
+
+    def __init__(self, history: History, *, live: bool, clock: Callable[[], int] = clock) -> None:
+        self._history, self._live, self._clock = history, live, clock
         self._timeline = Timeline(WINDOW_MS if live else None)
         self._checks = LiveChecks()
         self._tables = _Tables(history.context)
@@ -139,12 +146,15 @@ class Overview:
     async def overview(self, _: Request) -> Response:
         """Return figures by time, and what stands out: the findings of all checks so far."""
         over = self._history.over
+        following = self._live and not over
         state = await self._fed.fresh(self._history)
         if over and not state["waiting"]:
             self._checks.finish()
         return json_response(
             {
-                "timeline": self._timeline.document(),
+                "timeline": self._timeline.document(
+                    self._clock() if following else self._timeline.last
+                ),
                 "stands_out": self._checks.document(),
                 "failed": self._checks.failed,
                 "tables": self._tables.document(),

@@ -6,7 +6,7 @@ import {problems, Table} from "./table.js";
 import {bytes, count, ms, plain, plural} from "./text.js";
 import {html, useState} from "./vendor/preact.js";
 
-const NOW_MS = 10e3, FEW = 3, NONE = {exchanges: 0, errors: 0, bytes: 0, connections: 0, p50_ms: null, p99_ms: null};
+const FEW = 3;
 
 // the exchanges that show a finding, as a filter
 const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
@@ -18,8 +18,7 @@ export function Overview() {
 
 function Figures({timeline}) {
   const {columns, total, width_ms: width} = timeline, live = state.source.kind === "live" && !state.source.over;
-  const quiet = live && Date.now() - Number(BigInt(timeline.from) / 1000000n) - columns.length * width > NOW_MS, recent = quiet ? NONE : timeline.recent;
-  const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? recent : total;
+  const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? timeline.recent : total;
   const rate = name => seconds ? of[name] / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
   const time = each => each === null ? "–" : `${ms(each)} ms`;
   const cards = [

@@ -75,7 +75,7 @@ def asked_until_read(page: str) -> None:
         *("", "{}", '{"version": 1, "bookmarks": [1]}', "no JSON", "\ud800", "[" * 100_000),
         '{"version": 2, "bookmarks": {}}',
     ],
-    ids=str,
+    ids=lambda text: ascii(text[:30]),
 )
 def test_a_file_that_is_no_bookmarks_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / f"run{SUFFIX}"
