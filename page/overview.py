@@ -16,7 +16,7 @@ from barnabas.captures.checks.finding import SEVERITIES, Finding, Severity
 from barnabas.captures.checks.runner import CheckFailed, RunningChecks
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.normal_errors import ERRORS, is_failed
 from barnabas.captures.summary.rows import Table
 from barnabas.captures.summary.summary import BY
 from barnabas.captures.summary.timeline import Timeline
@@ -101,7 +101,7 @@ class _Tables:
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange."""
-        failed = bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
+        failed = is_failed(exchange)
         for name, label in self._labels:
             for row in label(exchange, self._context):
                 self._tables[name].note(row, exchange.latency_ms, failed=failed)
@@ -155,6 +155,7 @@ class Overview:
                 "timeline": self._timeline.document(
                     self._clock() if following else self._timeline.last
                 ),
+                "errors_filter": ERRORS,
                 "stands_out": self._checks.document(),
                 "failed": self._checks.failed,
                 "tables": self._tables.document(),

@@ -18,7 +18,7 @@ from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
 from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.exchange import SASL_TOKEN, STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
-from barnabas.captures.kafka.normal_errors import NEGOTIATING
+from barnabas.captures.kafka.normal_errors import NOT_NORMAL
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.nearest import did_you_mean
 from barnabas.specs.dialects import dialects
@@ -32,13 +32,12 @@ BESIDE = ("note",)
 Filter = Callable[[Exchange], bool]
 
 FAILED: Final = (
-    f"rules || (error != '' && key != {SASL_TOKEN} && note != '{UNANSWERED}'"
-    f" && !(api == '{NEGOTIATING[0]}' && error == '{NEGOTIATING[1]}'))"
+    f"rules || (error != '' && key != {SASL_TOKEN} && note != '{UNANSWERED}' && {NOT_NORMAL})"
 )
 """The condition that holds for exchanges with an error, without a response, or that a rule changed.
 
-The error is null without a response. A raw SASL token and a Produce with acks=0 have none by design. Clients
-negotiate versions on each connection, so that error is left out.
+The error is null without a response. A raw SASL token and a Produce with acks=0 have none by design. Errors
+that are part of normal operation are left out.
 """
 
 _UNKNOWN: Final = re.compile(r"(?:key |ERROR_)-?[0-9]+")

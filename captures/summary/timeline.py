@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.normal_errors import is_failed
 from barnabas.captures.summary.api_stats import Latencies
 from barnabas.captures.summary.time_columns import TimeColumns
 
@@ -36,7 +36,7 @@ class Column:
     def note(self, exchange: Exchange) -> None:
         """Count an exchange."""
         self.count += 1
-        self.errors += bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
+        self.errors += is_failed(exchange)
         self.bytes += exchange.request_size + (exchange.response_size or 0)
         if len(self.connections) < CONNECTIONS:
             self.connections.add(exchange.connection)

@@ -13,17 +13,17 @@ const filterOf = evidence => evidence.map(one => `connection == \`${one.connecti
 
 export function Overview() {
   const [found, problem] = usePolled("/overview");
-  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} timeline=${found.timeline}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
+  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} found=${found}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
 }
 
-function Figures({timeline}) {
+function Figures({found: {timeline, errors_filter: errors}}) {
   const {columns, total, width_ms: width} = timeline, live = state.source.kind === "live" && !state.source.over;
   const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? timeline.recent : total;
   const rate = name => seconds ? of[name] / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
   const time = each => each === null ? "–" : `${ms(each)} ms`;
   const cards = [
     ["Exchanges", count(total.exchanges), live ? `${number(rate("exchanges"))}/s now` : `${number(rate("exchanges"))}/s`, "exchanges", () => show("")],
-    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "beside normal ones", "errors", () => show("error"), total.errors > 0],
+    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "beside normal ones", "errors", () => show(errors), total.errors > 0],
     ["Latency p50", time(of.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
     ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
     ["Connections", count(of.connections), live ? `busy now, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],

@@ -6,6 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.requests import Request
@@ -53,6 +54,11 @@ def test_figures_and_tables_are_of_all_exchanges() -> None:
     total = found["timeline"]["total"]
     assert total["exchanges"] == found["fed"] == 53
     assert total["errors"] == 1, "the versions that a broker does not offer are no error"
+    errors = [each["errors"] for each in found["tables"]["api"]]
+    with called() as call:
+        follow = call(f"/v1/exchanges/follow?filter={quote(found['errors_filter'])}").body
+    runs = [run for line in follow.splitlines() for run in json.loads(line)["runs"]]
+    assert sum(last - first + 1 for first, last in runs) == sum(errors) == total["errors"]
     apis = {row["name"]: row["count"] for row in found["tables"]["api"]}
     assert apis["Produce"] == 7
     assert [row["name"] for row in found["tables"]["topic"]] == ["orders"]
