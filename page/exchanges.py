@@ -37,6 +37,14 @@ ROWS: Final = 500
 VALUES: Final = 50
 """The most values of a column in a response."""
 
+COUNTED: Final = 10_000
+"""The most values of a column that are told apart."""
+
+MEASURED: Final = frozenset(
+    ("ts", "latency_ms", "broker_ms", "request_size", "response_size", "correlation_id")
+)
+"""Columns that differ from exchange to exchange, so that there is no value to complete."""
+
 DIGITS: Final = 18
 """The most digits of a number in a query."""
 
@@ -104,13 +112,17 @@ class Exchanges:
             raise HTTPException(
                 400, f"column: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
             )
+        if name in MEASURED:
+            raise HTTPException(400, f"column: {name} has no values to complete")
         held = self.history.kept()
 
         def count() -> list[Any]:
             values: Counter[Any] = Counter()
             for _, exchange in held:
                 value = exchange.row((name,))[name]
-                values.update(value if isinstance(value, list) else [value])
+                for each in value if isinstance(value, list) else [value]:
+                    if each in values or len(values) < COUNTED:
+                        values[each] += 1
             return [value for value, _ in values.most_common(VALUES) if value not in (None, "")]
 
         return await self._made(count)
