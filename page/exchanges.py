@@ -136,7 +136,7 @@ class Exchanges:
         if self.streams >= STREAMS:
             raise HTTPException(503, f"{STREAMS} streams are open already: close a page")
         text = request.query_params.get("filter", "")
-        passes = query(text, self.history.context) if text else None
+        passes = query(text, self.history.context, self.reading) if text else None
         after = request.query_params.get("after", "-1")
         lines = self._lines(-1 if after == "-1" else _number(after, "after"), passes)
         return StreamingResponse(lines, media_type="application/jsonl")
@@ -217,7 +217,7 @@ class Exchanges:
             raise HTTPException(
                 400, f"order: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
             )
-        passes = query(request.query_params.get("filter", ""), self.history.context)
+        passes = query(request.query_params.get("filter", ""), self.history.context, self.reading)
 
         def valued(some: list[tuple[int, Exchange]]) -> list[tuple[Any, int]]:
             return [(each.row((name,))[name], number) for number, each in some if passes(each)]
