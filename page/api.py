@@ -70,7 +70,7 @@ def api(content: PageContent) -> list[Route]:
         *Exchanges(history, content.source, content.trouble, content.reading).routes,
         *Overview(history, live=content.source["kind"] == "live").routes,
         *Views(history).routes,
-        *TakeAway(history, origin).routes,
+        *TakeAway(history, origin, content.reading).routes,
         *Bookmarks(history, content.bookmarks).routes,
         *Sequence(history).routes,
     ]

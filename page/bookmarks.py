@@ -14,7 +14,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.files import private
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
 
@@ -27,10 +26,8 @@ MOST: Final = 10_000
 LONGEST: Final = 10_000
 """Characters of a note."""
 
-
-def identity(exchange: Exchange) -> str:
-    """Return a text that identifies an exchange in any reading of its capture."""
-    return f"{exchange.ts} {exchange.connection} {exchange.correlation_id}"
+VERSION: Final = 1
+"""The version of the file's format."""
 
 
 @dataclass(slots=True)
@@ -48,15 +45,20 @@ class Bookmarks:
     """The note by the exchange's identity; an empty one is a bookmark alone."""
     _problem: str = field(init=False, default="")
     """Why the file can't be used."""
+    _turn: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    """Held from reading the notes until the changed ones are stored."""
 
     def __post_init__(self) -> None:
-        if self.path is not None and self.path.exists():
-            try:
-                self._notes = _read(self.path)
-            except (OSError, ValueError):
-                self._problem = (
-                    f"{self.path} is no file of bookmarks: move it away, and start again"
-                )
+        if self.path is None:
+            return
+        try:
+            self._notes = _read(self.path)
+        except FileNotFoundError:
+            pass
+        except OSError as problem:
+            self._problem = f"can't read {self.path}: {problem.strerror}"
+        except (ValueError, RecursionError):
+            self._problem = f"{self.path} is no file of bookmarks: move it away, and start again"
 
     @property
     def routes(self) -> list[Route]:
@@ -69,14 +71,14 @@ class Bookmarks:
 
     async def listed(self, _: Request) -> Response:
         """Return the bookmarks on exchanges that are held, by number."""
-        held = self.history.kept()
+        held, notes = self.history.kept(), self._notes
 
         def rows() -> Response:
             return json_response(
                 [
-                    {"number": number, "api": exchange.api, "note": self._notes[name]}
-                    for number, exchange in (held if self._notes else ())
-                    if (name := identity(exchange)) in self._notes
+                    {"number": number, "api": exchange.api, "note": notes[name]}
+                    for number, exchange in (held if notes else ())
+                    if (name := exchange.identity) in notes
                 ]
             )
 
@@ -88,28 +90,31 @@ class Bookmarks:
         if len(note) > LONGEST:
             raise HTTPException(413, f"a note has at most {LONGEST:,} characters")
         name = self._name(request)
-        if name not in self._notes and len(self._notes) >= MOST:
-            raise HTTPException(409, f"there are {MOST:,} bookmarks already: remove one")
-        return await self._change({**self._notes, name: note})
+        async with self._turn:
+            if name not in self._notes and len(self._notes) >= MOST:
+                raise HTTPException(409, f"there are {MOST:,} bookmarks already: remove one")
+            return await self._change({**self._notes, name: note})
 
     async def delete(self, request: Request) -> Response:
         """Remove the bookmark of an exchange."""
         name = self._name(request)
-        return await self._change({key: note for key, note in self._notes.items() if key != name})
+        async with self._turn:
+            notes = {key: note for key, note in self._notes.items() if key != name}
+            return await self._change(notes)
 
     def _name(self, request: Request) -> str:
         number = request.path_params["number"]
         exchange = self.history.get(number)
         if exchange is None:
             raise HTTPException(404, f"exchange {number} is not kept (any more)")
-        return identity(exchange)
+        return exchange.identity
 
     async def _change(self, notes: dict[str, str]) -> Response:
         """Store other bookmarks, first in the file, and return how many there are."""
         if self._problem:
             raise HTTPException(409, self._problem)
         if self.path is not None:
-            text = json.dumps({"version": 1, "bookmarks": notes}, indent=2, ensure_ascii=False)
+            text = json.dumps({"version": VERSION, "bookmarks": notes}, indent=2)
             try:
                 await asyncio.to_thread(private.replace, self.path, f"{text}\n".encode())
             except OSError as problem:
@@ -122,10 +127,14 @@ def _read(path: Path) -> dict[str, str]:
     """Return the bookmarks of a file.
 
     Raises:
-        ValueError: It is no file of bookmarks.
+        OSError: It can't be read.
+        ValueError: It is no file of bookmarks of this version.
+        RecursionError: It is nested too deep.
     """
     document: Any = json.loads(path.read_text("utf-8"))
-    notes = document.get("bookmarks") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ValueError("no bookmarks, or of another version")
+    notes = document.get("bookmarks")
     if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
         raise ValueError("no bookmarks")
     return notes

@@ -37,6 +37,14 @@ ROWS: Final = 500
 VALUES: Final = 50
 """The most values of a column in a response."""
 
+COUNTED: Final = 10_000
+"""The most values of a column that are told apart."""
+
+MEASURED: Final = frozenset(
+    ("ts", "latency_ms", "broker_ms", "request_size", "response_size", "correlation_id")
+)
+"""Columns that differ from exchange to exchange, so that there is no value to complete."""
+
 DIGITS: Final = 18
 """The most digits of a number in a query."""
 
@@ -104,13 +112,17 @@ class Exchanges:
             raise HTTPException(
                 400, f"column: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
             )
+        if name in MEASURED:
+            raise HTTPException(400, f"column: {name} has no values to complete")
         held = self.history.kept()
 
         def count() -> list[Any]:
             values: Counter[Any] = Counter()
             for _, exchange in held:
                 value = exchange.row((name,))[name]
-                values.update(value if isinstance(value, list) else [value])
+                for each in value if isinstance(value, list) else [value]:
+                    if each in values or len(values) < COUNTED:
+                        values[each] += 1
             return [value for value, _ in values.most_common(VALUES) if value not in (None, "")]
 
         return await self._made(count)
@@ -124,7 +136,7 @@ class Exchanges:
         if self.streams >= STREAMS:
             raise HTTPException(503, f"{STREAMS} streams are open already: close a page")
         text = request.query_params.get("filter", "")
-        passes = query(text, self.history.context) if text else None
+        passes = query(text, self.history.context, self.reading) if text else None
         after = request.query_params.get("after", "-1")
         lines = self._lines(-1 if after == "-1" else _number(after, "after"), passes)
         return StreamingResponse(lines, media_type="application/jsonl")
@@ -205,7 +217,7 @@ class Exchanges:
             raise HTTPException(
                 400, f"order: there is no column {name!r}{did_you_mean(name, SUMMARY)}"
             )
-        passes = query(request.query_params.get("filter", ""), self.history.context)
+        passes = query(request.query_params.get("filter", ""), self.history.context, self.reading)
 
         def valued(some: list[tuple[int, Exchange]]) -> list[tuple[Any, int]]:
             return [(each.row((name,))[name], number) for number, each in some if passes(each)]

@@ -164,13 +164,13 @@ def _repacked(selection: ExchangeSelection, exchanges: list[Exchange], file: Bin
     """Write the packets of exchanges; if some are missing, write nothing and return False."""
     if selection.origin.packets is None:
         return False
-    identities = set(map(_which, exchanges))
+    identities = {exchange.identity for exchange in exchanges}
     try:
         capture = selection.origin.packets()
         if sum(map(size_of, capture.reader.paths)) > LARGEST:
             return False
         survey = Survey(
-            Selection(passes=lambda each: _which(each) in identities), Masking(), capture.context
+            Selection(passes=lambda each: each.identity in identities), Masking(), capture.context
         )
         survey.read(capture.events())
         if survey.exchanges != len(exchanges):
@@ -181,11 +181,6 @@ def _repacked(selection: ExchangeSelection, exchanges: list[Exchange], file: Bin
         file.truncate()
         return False
     return True
-
-
-def _which(exchange: Exchange) -> tuple[int, ...]:
-    """Return values that identify an exchange in any reading of its capture."""
-    return exchange.ts, exchange.connection, exchange.key, exchange.correlation_id
 
 
 def _lacks_body(exchange: Exchange) -> bool:

@@ -16,11 +16,14 @@ from barnabas.captures.checks.finding import SEVERITIES, Finding, Severity
 from barnabas.captures.checks.runner import CheckFailed, RunningChecks
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.summary import BY, OTHERS
-from barnabas.captures.summary.timeline import Column, Timeline
+from barnabas.captures.kafka.normal_errors import ERRORS, is_failed
+from barnabas.captures.summary.rows import Table
+from barnabas.captures.summary.summary import BY
+from barnabas.captures.summary.timeline import Timeline
 from barnabas.page.views import FedViews
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
+from barnabas.proxy.network.clock import clock
 
 WINDOW_MS: Final = 300_000
 """The span of figures by time over live traffic; those over a capture have all of it."""
@@ -94,15 +97,14 @@ class _Tables:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._labels = [(name, label) for name, label in BY if name in TABLES]
-        self._tables: dict[str, dict[str, Column]] = {name: {} for name, _ in self._labels}
+        self._tables = {name: Table(LABELS) for name, _ in self._labels}
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange."""
+        failed = is_failed(exchange)
         for name, label in self._labels:
-            table = self._tables[name]
             for row in label(exchange, self._context):
-                known = row if row in table or len(table) < LABELS else OTHERS
-                table.setdefault(known, Column()).note(exchange)
+                self._tables[name].note(row, exchange.latency_ms, failed=failed)
 
     def document(self) -> dict[str, list[dict[str, Any]]]:
         """Return the most frequent rows of each table in JSON form."""
@@ -110,23 +112,27 @@ class _Tables:
             name: [
                 {
                     "name": label,
-                    "count": column.count,
-                    "errors": column.errors,
-                    "p99_ms": column.latencies.percentile_ms(0.99),
+                    "count": row.count,
+                    "errors": row.errors,
+                    "p99_ms": row.latencies.percentile_ms(0.99),
                 }
-                for label, column in sorted(
-                    table.items(), key=lambda item: (-item[1].count, item[0])
-                )[:ROWS]
+                for label, row in table.ordered()[:ROWS]
             ]
             for name, table in self._tables.items()
         }
 
 
 class Overview:
-    """The request for the overview. live: Whether the traffic is a proxy's, not a capture's."""
+    """The request for the overview.
 
-    def __init__(self, history: History, *, live: bool) -> None:
-        self._history = history
+    Args:
+        history: The exchanges.
+        live: Whether the traffic is a proxy's, not a capture's.
+        clock: Returns ns since the epoch.
+    """
+
+    def __init__(self, history: History, *, live: bool, clock: Callable[[], int] = clock) -> None:
+        self._history, self._live, self._clock = history, live, clock
         self._timeline = Timeline(WINDOW_MS if live else None)
         self._checks = LiveChecks()
         self._tables = _Tables(history.context)
@@ -140,12 +146,16 @@ class Overview:
     async def overview(self, _: Request) -> Response:
         """Return figures by time, and what stands out: the findings of all checks so far."""
         over = self._history.over
+        following = self._live and not over
         state = await self._fed.fresh(self._history)
         if over and not state["waiting"]:
             self._checks.finish()
         return json_response(
             {
-                "timeline": self._timeline.document(),
+                "timeline": self._timeline.document(
+                    self._clock() if following else self._timeline.last
+                ),
+                "errors_filter": ERRORS,
                 "stands_out": self._checks.document(),
                 "failed": self._checks.failed,
                 "tables": self._tables.document(),

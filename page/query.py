@@ -9,23 +9,33 @@ from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.filters import BESIDE, Filter
 from barnabas.captures.search import search
+from barnabas.captures.values.value import Values
 from barnabas.proxy.control.bodies import filter_of
 
 _OPERATORS: Final = re.compile(r"[=<>!&|()\[\]{}'\"`*?@]")
+_PATH: Final = re.compile(r"(?:request|response)(?:\.\w+)+")
 _NAMES: Final = frozenset((*(column.name for column in COLUMNS), *BESIDE))
 
 
 def is_plain(text: str) -> bool:
-    """Return whether text is no condition: it has no operator, and does not begin with a column's name.
+    """Return whether text is no condition: it has no operator, and is no name of a column or a body's field.
 
-    >>> is_plain("orders"), is_plain("api == 'Fetch'"), is_plain("request.topics")
-    (True, False, False)
+    >>> is_plain("orders"), is_plain("user-events"), is_plain("user.events")
+    (True, True, True)
+    >>> is_plain("api == 'Fetch'"), is_plain("rules"), is_plain("request.topics")
+    (False, False, False)
     """
-    return not _OPERATORS.search(text) and re.split(r"\W", text, maxsplit=1)[0] not in _NAMES
+    name = text.strip()
+    return not (_OPERATORS.search(text) or name in _NAMES or _PATH.fullmatch(name))
 
 
-def query(text: str, context: Context) -> Filter:
+def query(text: str, context: Context, values: Values | None = None) -> Filter:
     """Return a filter: of a condition, see `exchange_filter`; of plain text, see `search`, in any case.
+
+    Args:
+        text: The condition or the plain text.
+        context: The facts of all exchanges so far.
+        values: Decodes keys and values of records, in which plain text is searched.
 
     Raises:
         HTTPException: The condition is invalid.
@@ -33,4 +43,4 @@ def query(text: str, context: Context) -> Filter:
     if not text.strip() or not is_plain(text):
         return filter_of(text, context.topics)
     pattern = re.compile(re.escape(text.strip()), re.IGNORECASE)
-    return lambda exchange: any(search(exchange, context, pattern))
+    return lambda exchange: any(search(exchange, context, pattern, values))

@@ -7,7 +7,7 @@ import json
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from starlette.background import BackgroundTask
@@ -19,6 +19,7 @@ from starlette.routing import Route
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
+from barnabas.captures.values.value import Values
 from barnabas.page.forms import FORMS, ExchangeSelection, Form, Origin
 from barnabas.page.query import is_plain, query
 from barnabas.peers.replay.as_pytest import NoTest
@@ -50,6 +51,8 @@ class TakeAway:
 
     history: History
     origin: Origin
+    values: Values = field(default_factory=Values)
+    """Decodes the keys and values of records."""
 
     @property
     def routes(self) -> list[Route]:
@@ -60,7 +63,7 @@ class TakeAway:
         """Return a file of the exchanges with `numbers`, of those that pass `filter`, or of all."""
         text = await read_text(request)
         context = await asyncio.to_thread(self.origin.context)
-        form, selects, last, description = _parsed(text, context)
+        form, selects, last, description = _parsed(text, context, self.values)
         held = await self._held(last)
         gone = (
             threading.Event()
@@ -102,7 +105,7 @@ class TakeAway:
 
 
 def _parsed(
-    text: str, context: Context
+    text: str, context: Context, values: Values
 ) -> tuple[Form, Callable[[int, Exchange], bool], float, str]:
     """Return the format, the selection, the last number that it may have, and its description."""
     try:
@@ -125,7 +128,7 @@ def _parsed(
         return form, lambda *_: True, float("inf"), "all that were held"
     if not isinstance(condition, str):
         raise HTTPException(400, "filter: give text")
-    passes = query(condition, context)
+    passes = query(condition, context, values)
     description = f"{'text' if is_plain(condition) else '--filter'} {shorten(condition, 1000)}"
     return form, lambda _, exchange: passes(exchange), float("inf"), description
 

@@ -69,6 +69,7 @@ class FedViews:
                 self._missed += some[0][0] - self._after - 1
                 self._after = some[-1][0]
                 for _, exchange in some:
+                    exchange.losses += self._missed  # a copy; checks do not compare across a hole
                     for view in self._views:
                         view.add(exchange)
                 await asyncio.sleep(0)

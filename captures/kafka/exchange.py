@@ -161,6 +161,11 @@ class Exchange:
         return bodies + len(self.client_id or "")
 
     @property
+    def identity(self) -> str:
+        """Return a text that identifies the exchange in any reading of its capture."""
+        return f"{self.ts} {self.connection} {self.key} {self.correlation_id}"
+
+    @property
     def client(self) -> str:
         """Return the client id, or the address of a client without one."""
         return self.client_id or self.client_address

@@ -18,27 +18,30 @@ from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
 from barnabas.captures.kafka.context.name_completion import complete
 from barnabas.captures.kafka.exchange import SASL_TOKEN, STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
-from barnabas.captures.kafka.normal_errors import NEGOTIATING
+from barnabas.captures.kafka.normal_errors import NOT_NORMAL
 from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.topics import topics_of
 from barnabas.nearest import did_you_mean
 from barnabas.specs.dialects import dialects
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.registry import NAMES
 
-BESIDE = ("note",)
-"""Names that a condition may use in addition to the columns: JSON has them where they have a value."""
+BESIDE = ("note", "topics")
+"""Names that a condition may use in addition to the columns.
+
+`note`: JSON has it where it has a value. `topics`: a list of the topics' names in both bodies.
+"""
 
 Filter = Callable[[Exchange], bool]
 
 FAILED: Final = (
-    f"rules || (error != '' && key != {SASL_TOKEN} && note != '{UNANSWERED}'"
-    f" && !(api == '{NEGOTIATING[0]}' && error == '{NEGOTIATING[1]}'))"
+    f"rules || (error != '' && key != {SASL_TOKEN} && note != '{UNANSWERED}' && {NOT_NORMAL})"
 )
 """The condition that holds for exchanges with an error, without a response, or that a rule changed.
 
-The error is null without a response. A raw SASL token and a Produce with acks=0 have none by design. Clients
-negotiate versions on each connection, so that error is left out.
+The error is null without a response. A raw SASL token and a Produce with acks=0 have none by design. Errors
+that are part of normal operation are left out.
 """
 
 _UNKNOWN: Final = re.compile(r"(?:key |ERROR_)-?[0-9]+")
@@ -67,10 +70,14 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
     for root in condition.roots or ():
         if root not in names:
             raise ValueError(f"exchanges have no column {root!r}{did_you_mean(root, names)}")
-    columns = names if condition.roots is None else condition.roots
+    requested = names if condition.roots is None else condition.roots
+    columns = [name for name in requested if name != "topics"]
+    has_topics = len(columns) < len(requested)
 
     def passes(exchange: Exchange) -> bool:
         row = exchange.row(columns)
+        if has_topics:
+            row["topics"] = sorted(topics_of(exchange, topics or {}))
         for direction in DIRECTIONS:
             if topics and row.get(direction):
                 complete(row[direction], exchange.key, exchange.version, direction, topics)

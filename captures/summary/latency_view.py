@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.summary.api_stats import Latencies
 from barnabas.captures.summary.heat_map import HeatMap
+from barnabas.captures.summary.rows import Row, Table
 from barnabas.captures.summary.summary import BY, OTHERS
 
 TABLES: Final = ("api", "client", "broker")
@@ -21,46 +19,22 @@ SHOWN: Final = 100
 """Rows of a table in a document, the most frequent ones; the others share the row OTHERS."""
 
 
-@dataclass(slots=True)
-class _Row:
-    count: int = 0
-    latencies: Latencies = field(default_factory=Latencies)
-
-    def add(self, other: _Row) -> None:
-        self.count += other.count
-        self.latencies.add(other.latencies)
-
-    def document(self, name: str) -> dict[str, Any]:
-        return {
-            "name": name,
-            "count": self.count,
-            "p50_ms": self.latencies.percentile_ms(0.5),
-            "p99_ms": self.latencies.percentile_ms(0.99),
-            "max_ms": self.latencies.max_ms,
+def _document(table: Table) -> list[dict[str, Any]]:
+    """Return a table's most frequent rows in JSON form, then the others as one row."""
+    rows, rest = table.ordered(), Row()
+    for _, row in rows[SHOWN:]:
+        rest.add(row)
+    return [
+        {
+            "name": label,
+            "count": row.count,
+            "p50_ms": row.latencies.percentile_ms(0.5),
+            "p99_ms": row.latencies.percentile_ms(0.99),
+            "max_ms": row.latencies.max_ms,
         }
-
-
-class _Table:
-    def __init__(self) -> None:
-        self._rows: dict[str, _Row] = {}
-
-    def note(self, label: str, ms: float | None) -> None:
-        row = self._rows.get(label)
-        if row is None:
-            row = self._rows.setdefault(label if len(self._rows) < MOST else OTHERS, _Row())
-        row.count += 1
-        if ms is not None:
-            row.latencies.note(round(ms * MS))
-
-    def document(self) -> list[dict[str, Any]]:
-        ordered = sorted(
-            self._rows.items(), key=lambda item: (item[0] == OTHERS, -item[1].count, item[0])
-        )
-        rest = _Row()
-        for _, row in ordered[SHOWN:]:
-            rest.add(row)
-        shown = [row.document(label) for label, row in ordered[:SHOWN]]
-        return [*shown, rest.document(OTHERS)] if rest.count else shown
+        for label, row in (*rows[:SHOWN], (OTHERS, rest))
+        if row.count
+    ]
 
 
 class LatencyView:
@@ -76,7 +50,8 @@ class LatencyView:
         self._context = context
         self._labels = [(name, label) for name, label in BY if name in TABLES]
         self._sides = {
-            side: ({name: _Table() for name in TABLES}, HeatMap()) for side in ("client", "broker")
+            side: ({name: Table(MOST) for name in TABLES}, HeatMap())
+            for side in ("client", "broker")
         }
 
     def add(self, exchange: Exchange) -> None:
@@ -97,7 +72,7 @@ class LatencyView:
         """Return, for clients and brokers, the rows of each table and the heat map."""
         return {
             side: {
-                "tables": {name: table.document() for name, table in tables.items()},
+                "tables": {name: _document(table) for name, table in tables.items()},
                 "heat": heat.document(),
             }
             for side, (tables, heat) in self._sides.items()

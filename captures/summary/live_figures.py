@@ -17,7 +17,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.normal_errors import is_failed
 from barnabas.captures.kafka.notes import is_failure
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.summary.api_stats import Latencies
@@ -50,7 +50,7 @@ class Counts:
     def note(self, exchange: Exchange) -> None:
         """Count an exchange."""
         self.count += 1
-        self.errors += bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
+        self.errors += is_failed(exchange)
         self.unanswered += exchange.response_size is None and is_failure(exchange.note)
         self.faults += bool(exchange.rules)
         self.bytes += exchange.request_size + (exchange.response_size or 0)

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
-from barnabas.captures.checks.facts import GROUP_APIS, Fact
-from barnabas.captures.kafka.context import Context
+from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.kafka.context.body_fields import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
@@ -29,16 +28,13 @@ NAMING: Final = frozenset(
 """The APIs whose requests name groups that the client works with."""
 
 
-def _group_names(exchange: Exchange, _: Context) -> tuple[str, ...]:
+def groups_of(exchange: Exchange) -> tuple[str, ...]:
+    """Return the names of the groups in a request, without decoding the exchange."""
     if exchange.api not in NAMING:
         return ()
     request = fields(exchange, "request", "group_id", "groups.group_id") or {}
     names = [request.get("group_id"), *(each["group_id"] for each in request.get("groups") or ())]
     return tuple(shorten(name, NAME) for name in names if name)
-
-
-GROUPS: Final = Fact("request_groups", _group_names)
-"""The names of the groups in a request."""
 
 
 class Selection(NamedTuple):
@@ -59,7 +55,7 @@ class Selection(NamedTuple):
         return (
             self.connection in (None, exchange.connection)
             and self.client in (None, shorten(exchange.client, NAME))
-            and (self.group is None or self.group in GROUPS.of(exchange))
+            and (self.group is None or self.group in groups_of(exchange))
         )
 
 
@@ -97,7 +93,7 @@ def choices(exchanges: Iterable[Exchange], most: int = CHOICES) -> dict[str, Any
         client = shorten(exchange.client, NAME)
         _touch(connections, exchange.connection, ConnectionEnds(client, broker_name(exchange)))
         _touch(clients, client, None)
-        for group in GROUPS.of(exchange):
+        for group in groups_of(exchange):
             _touch(groups, group, None)
     return {
         "connections": [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.normal_errors import is_normal
+from barnabas.captures.kafka.normal_errors import is_failed
 from barnabas.captures.summary.api_stats import Latencies
 from barnabas.captures.summary.time_columns import TimeColumns
 
@@ -15,7 +16,7 @@ COLUMNS: Final = 80
 """Columns of time; if more are needed, pairs of columns are merged."""
 
 RECENT_MS: Final = 10_000
-"""The span of the newest columns whose sum is "recent"; at least one column."""
+"""The span of the full columns that are "recent", with the newest one, which has just begun."""
 
 CONNECTIONS: Final = 10_000
 """Connections of a column that are told apart."""
@@ -35,7 +36,7 @@ class Column:
     def note(self, exchange: Exchange) -> None:
         """Count an exchange."""
         self.count += 1
-        self.errors += bool(exchange.error) and not is_normal(exchange.api, exchange.error or "")
+        self.errors += is_failed(exchange)
         self.bytes += exchange.request_size + (exchange.response_size or 0)
         if len(self.connections) < CONNECTIONS:
             self.connections.add(exchange.connection)
@@ -58,7 +59,8 @@ class Column:
         self.count += other.count
         self.errors += other.errors
         self.bytes += other.bytes
-        self.connections |= other.connections
+        room = CONNECTIONS - len(self.connections)
+        self.connections.update(islice(other.connections - self.connections, room))
         self.latencies.add(other.latencies)
 
 
@@ -72,30 +74,42 @@ class Timeline:
     def __init__(self, window_ms: int | None = None) -> None:
         self.total = Column()
         """All exchanges, also those of dropped columns."""
+        self.last = 0
+        """The time of the newest exchange, in ns since the epoch."""
         self._times = TimeColumns(COLUMNS, Column, Column.add, window_ms)
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange; responses without a request have no time of their own."""
         if exchange.key <= STRAY:
             return
+        self.last = max(self.last, exchange.ts)
         self.total.note(exchange)
         column = self._times.at(exchange.ts)
         if column is not None:
             column.note(exchange)
 
-    def document(self) -> dict[str, Any]:
-        """Return the columns in JSON form, also the empty ones between the first and the last."""
+    def document(self, now: int) -> dict[str, Any]:
+        """Return the columns in JSON form, also the empty ones between the first and the last.
+
+        `recent` is the sum of the newest columns, and `recent_ms` the time from the start of the first of
+        them until now. Without a column of the last RECENT_MS, `recent` is empty.
+
+        Args:
+            now: The present, in ns since the epoch.
+        """
         times = self._times
         columns = [times.columns.get(number, Column()) for number in times.span]
-        newest = columns[-max(1, RECENT_MS // times.width_ms) :]
-        recent = Column()
-        for column in newest:
-            recent.add(column)
+        now_ms, recent, recent_ms = now // MS, Column(), RECENT_MS
+        if now_ms - times.span.stop * times.width_ms <= RECENT_MS:
+            newest = columns[-(max(1, RECENT_MS // times.width_ms) + 1) :]
+            recent_ms = max(now_ms - (times.span.stop - len(newest)) * times.width_ms, 1)
+            for column in newest:
+                recent.add(column)
         return {
             "from": str(times.span.start * times.width_ms * MS),
             "width_ms": times.width_ms,
             "columns": [column.document() for column in columns],
             "recent": recent.document(),
-            "recent_ms": len(newest) * times.width_ms,
+            "recent_ms": recent_ms,
             "total": self.total.document(),
         }

@@ -61,9 +61,13 @@ class OverviewRow(TypedDict):
 
 
 class Overview(ViewCounts):
-    """Figures by time, what the checks found, the most severe first, and the busiest rows by table."""
+    """Figures by time, what the checks found, the most severe first, and the busiest rows by table.
+
+    `errors_filter`: the filter for the exchanges that are counted as errors.
+    """
 
     timeline: Timeline
+    errors_filter: str
     tables: dict[Literal["client", "topic", "api", "broker"], list[OverviewRow]]
     stands_out: list[CheckFindings]
     failed: str

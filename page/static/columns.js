@@ -16,7 +16,7 @@ export const COLUMNS = [
   {name: "broker", column: "broker", about: "broker", width: "46px", from: 620, text: row => row.broker ?? "", only: row => equal("broker", row.broker)},
   {name: "api", column: "api", about: "api, version", width: "minmax(90px, 1.3fr)", from: 0, text: row => `${row.api} v${row.version}`, only: row => equal("api", row.api)},
   {name: "target", about: "request.…: the fields of the message", width: "minmax(80px, 3fr)", from: 620, text: row => row.details,
-    only: row => row.topics.length === 1 ? [row.topics[0], null] : group(row) ? [group(row), null] : null},
+    only: row => row.topics.length === 1 ? [`contains(topics, ${literal(row.topics[0])})`, `!contains(topics, ${literal(row.topics[0])})`] : group(row) ? [group(row), null] : null},
   {name: "user", column: "user", about: "user: whom the connection logged in as", width: "90px", from: Infinity, text: row => row.user ?? "", only: row => equal("user", row.user)},
   {name: "correlation", column: "correlation_id", about: "correlation_id", width: "80px", from: Infinity, text: row => row.correlation_id},
   {name: "size", column: "request_size", about: "request_size, response_size", width: "110px", from: 1000, text: row => `${bytes(row.request_size)} → ${row.response_size === null ? "–" : bytes(row.response_size)}`},

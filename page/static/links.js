@@ -8,7 +8,7 @@ export const OTHERS = "all others";
 
 // by the name of a table: the filter of a row's exchanges; null: there is none
 const FILTERS = {
-  client: name => name === "-" ? "client_id == null" : `client_id == ${literal(name)}`, topic: name => name,
+  client: name => name === "-" ? "client_id == null" : `client_id == ${literal(name)}`, topic: name => `contains(topics, ${literal(name)})`,
   api: name => `api == ${literal(name)}`, broker: name => /^\d+$/.test(name) ? `broker == \`${name}\`` : null,
 };
 

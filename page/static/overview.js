@@ -6,27 +6,26 @@ import {problems, Table} from "./table.js";
 import {bytes, count, ms, plain, plural} from "./text.js";
 import {html, useState} from "./vendor/preact.js";
 
-const NOW_MS = 10e3, FEW = 3, NONE = {exchanges: 0, errors: 0, bytes: 0, connections: 0, p50_ms: null, p99_ms: null};
+const FEW = 3;
 
 // the exchanges that show a finding, as a filter
 const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
 
 export function Overview() {
   const [found, problem] = usePolled("/overview");
-  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} timeline=${found.timeline}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
+  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} found=${found}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
 }
 
-function Figures({timeline}) {
+function Figures({found: {timeline, errors_filter: errors}}) {
   const {columns, total, width_ms: width} = timeline, live = state.source.kind === "live" && !state.source.over;
-  const quiet = live && Date.now() - Number(BigInt(timeline.from) / 1000000n) - columns.length * width > NOW_MS, recent = quiet ? NONE : timeline.recent;
-  const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? recent : total;
+  const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? timeline.recent : total;
   const rate = name => seconds ? of[name] / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
   const time = each => each === null ? "–" : `${ms(each)} ms`;
   const cards = [
     ["Exchanges", count(total.exchanges), live ? `${number(rate("exchanges"))}/s now` : `${number(rate("exchanges"))}/s`, "exchanges", () => show("")],
-    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "normal errors not counted", "errors", () => show("error"), total.errors > 0],
+    ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "normal errors not counted", "errors", () => show(errors), total.errors > 0],
     ["Latency p50", time(of.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
-    ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", () => show(`latency_ms >= \`${Math.floor(total.p99_ms ?? 0)}\``)],
+    ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", of.p99_ms !== null && (() => show(`latency_ms >= \`${of.p99_ms.toFixed(3)}\``))],
     ["Connections", count(of.connections), live ? `active in the last 10 s, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
     ["Bytes", bytes(total.bytes), live ? `${bytes(Math.round(rate("bytes")))}/s now` : `${bytes(Math.round(rate("bytes")))}/s`, "bytes", null],
   ];

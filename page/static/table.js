@@ -15,6 +15,6 @@ export const problems = (found, problem) => [
   found?.waiting > 0 && html`<p class="none loading" role="status">${count(found.fed)} exchanges so far, ${count(found.waiting)} to come</p>`,
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
   found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are from the last answer; rules take effect there when it continues.</p>`,
-  found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} were dropped before this view was opened: they are not counted here.</p>`,
+  found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} were dropped before this view got them: they are not counted here.</p>`,
   found?.forgotten > 0 && html`<p class="none">${plural(found.forgotten, "older one")} dropped to make room for newer ones.</p>`,
 ];

@@ -88,6 +88,7 @@ async def events(
         retained = history.following(-1, history.count)
         yield ""
         for number, (_, exchange) in enumerate(retained):
+            exchange.losses += missed
             figures.add(exchange)
             if number % CHUNK == 0:
                 await asyncio.sleep(0)
@@ -98,12 +99,14 @@ async def events(
             if over:
                 yield event("end", {})
                 return
-            lost, over = await _fed(figures, follower, interval)
+            lost, over = await _fed(figures, follower, interval, missed)
             missed += lost
 
 
-async def _fed(figures: Figures, follower: Follower, interval: float) -> tuple[int, bool]:
-    """Add the exchanges that come within an interval.
+async def _fed(
+    figures: Figures, follower: Follower, interval: float, missed: int
+) -> tuple[int, bool]:
+    """Add the exchanges that come within an interval, after `missed` lost ones.
 
     Returns:
         The number of lost exchanges, and whether no more will come.
@@ -114,6 +117,7 @@ async def _fed(figures: Figures, follower: Follower, interval: float) -> tuple[i
             while True:
                 exchange = await follower.next()
                 if exchange is not None:
+                    exchange.losses += missed + lost + follower.lost
                     figures.add(exchange)
                     count += 1
                     if count % CHUNK == 0:

@@ -232,8 +232,8 @@ async def _now() -> None:
 
 
 def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
-    """Return an undecoded copy, with its error, and perhaps without bodies."""
-    copy = replace(exchange)
+    """Return an undecoded copy without facts, with its error, and perhaps without bodies."""
+    copy = replace(exchange, facts=None)
     if not bodies:
         copy.leave_out("request")
         copy.leave_out("response")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import shutil
@@ -9,11 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from barnabas.captures.capture import open_capture
 from barnabas.page.api import PageContent, application
-from barnabas.page.bookmarks import LONGEST, SUFFIX
+from barnabas.page.bookmarks import LONGEST, SUFFIX, Bookmarks
 from barnabas.proxy.control.history import History
 from tests.page.browser import barnabas, page_at
 from tests.page.pages import FAULTS
@@ -67,7 +69,14 @@ def asked_until_read(page: str) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"bookmarks": [1]}', "no JSON", "\ud800"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{}", '{"version": 1, "bookmarks": [1]}', "no JSON", "\ud800", "[" * 100_000),
+        '{"version": 2, "bookmarks": {}}',
+    ],
+    ids=lambda text: ascii(text[:30]),
+)
 def test_a_file_that_is_no_bookmarks_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / f"run{SUFFIX}"
     data = text.encode("utf-8", "surrogatepass")
@@ -84,6 +93,58 @@ def test_limits_and_missing_exchanges_are_refused(tmp_path: Path) -> None:
     assert called(path, "PUT", 7777, "x")[0] == 404
     assert called(tmp_path / "missing" / SUFFIX, "PUT", 0, "x")[0] == 403
     assert not path.exists()
+
+
+def bookmarks(path: Path | None = None) -> Bookmarks:
+    history = History()
+    for exchange in open_capture(FAULTS).exchanges():
+        history.add(exchange)
+    return Bookmarks(history, path)
+
+
+async def put(marks: Bookmarks, number: int, note: str) -> None:
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": note.encode(), "more_body": False}
+
+    scope = {"type": "http", "headers": [], "path_params": {"number": number}}
+    assert (await marks.put(Request(scope, receive))).status_code == 200
+
+
+async def listed(marks: Bookmarks) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(
+        bytes((await marks.listed(Request({"type": "http"}))).body)
+    )
+    return found
+
+
+async def test_bookmarks_set_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    marks = bookmarks(tmp_path / SUFFIX)
+    await asyncio.gather(*(put(marks, number, "x") for number in range(8)))
+    assert len(await listed(marks)) == 8
+    assert len(await listed(bookmarks(tmp_path / SUFFIX))) == 8
+
+
+async def test_a_note_with_half_a_surrogate_pair_stops_no_change(tmp_path: Path) -> None:
+    path = tmp_path / SUFFIX
+    marks = bookmarks(path)
+    await put(marks, 0, "x")
+    path.write_text(path.read_text("utf-8").replace('"x"', '"\\ud800"'), "utf-8")
+    marks = bookmarks(path)
+    await put(marks, 1, "y")
+    assert [each["note"] for each in await listed(bookmarks(path))] == ["\ud800", "y"]
+
+
+def test_a_name_that_is_too_long_is_a_problem_of_bookmarks_alone(tmp_path: Path) -> None:
+    status, said = called(tmp_path / ("x" * 250 + SUFFIX), "PUT", 0, "x")
+    assert (status, "File name too long" in said) == (409, True)
+
+
+def test_several_captures_have_bookmarks_in_memory(capture: Path) -> None:
+    second = Path(shutil.copy(capture, capture.with_name("second.pcapng")))
+    with barnabas("open", str(capture), str(second), "--no-browser") as ready:
+        asked_until_read(ready["page"])
+        assert asked(ready["page"], "PUT", "/bookmarks/8", "x") == (200, {"bookmarks": 1})
+    assert {path.suffix for path in capture.parent.iterdir()} == {".pcapng"}
 
 
 def called(path: Path, method: str, number: int, body: str) -> tuple[int, str]:

@@ -47,6 +47,27 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "PAUSE", 0.001)
 
 
+async def values_of(history: History, column: str) -> Any:
+    request = Request({"type": "http", "query_string": f"column={column}".encode()})
+    return json.loads(bytes((await Exchanges(history, {}).values(request)).body))
+
+
+async def test_values_are_those_of_columns_that_can_be_completed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = History()
+    added(history, 3)
+    assert await values_of(history, "client_id") == ["c0", "c1"]
+    with pytest.raises(HTTPException) as refused:
+        await values_of(history, "correlation_id")
+    assert (refused.value.status_code, refused.value.detail) == (
+        400,
+        "column: correlation_id has no values to complete",
+    )
+    monkeypatch.setattr(page, "COUNTED", 1)
+    assert await values_of(history, "client_id") == ["c0"]
+
+
 async def test_all_that_are_held_are_one_run_and_those_to_come_another() -> None:
     history = History(most=100)
     added(history, 250)

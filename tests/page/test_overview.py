@@ -6,6 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.requests import Request
@@ -53,6 +54,11 @@ def test_figures_and_tables_are_of_all_exchanges() -> None:
     total = found["timeline"]["total"]
     assert total["exchanges"] == found["fed"] == 53
     assert total["errors"] == 1, "the versions that a broker does not offer are no error"
+    errors = [each["errors"] for each in found["tables"]["api"]]
+    with called() as call:
+        follow = call(f"/v1/exchanges/follow?filter={quote(found['errors_filter'])}").body
+    runs = [run for line in follow.splitlines() for run in json.loads(line)["runs"]]
+    assert sum(last - first + 1 for first, last in runs) == sum(errors) == total["errors"]
     apis = {row["name"]: row["count"] for row in found["tables"]["api"]}
     assert apis["Produce"] == 7
     assert [row["name"] for row in found["tables"]["topic"]] == ["orders"]
@@ -87,6 +93,20 @@ def test_a_view_of_a_long_capture_fills_in_several_answers() -> None:
     answers = [asyncio.run(fed.fresh(history)) for _ in range(4)]
     assert [each["fed"] for each in answers] == [CHUNK, 2 * CHUNK, 3 * CHUNK, 3 * CHUNK]
     assert [each["waiting"] for each in answers] == [2 * CHUNK, CHUNK, 0, 0]
+
+
+async def test_checks_do_not_compare_exchanges_across_a_hole_of_the_history() -> None:
+    exchanges = list(open_capture(Path("captures/samples/flapping.pcapng")).exchanges())
+    history, checks = History(most=100), LiveChecks()
+    fed = FedViews(checks)
+    for exchange in exchanges[:16]:
+        history.add(exchange)
+    await fed.fresh(history)
+    for exchange in exchanges[16:127]:
+        history.add(exchange)
+    assert (await fed.fresh(history))["missed"] == 11
+    assert [each for each in checks.document() if each["severity"] == "error"] == []
+    assert {exchange.losses for _, exchange in history.kept()} == {0}
 
 
 def test_what_is_found_at_the_end_comes_once() -> None:

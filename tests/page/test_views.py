@@ -16,6 +16,7 @@ from barnabas.captures.summary.bands import Bands
 from barnabas.captures.summary.lag import Lag
 from barnabas.captures.summary.lanes import Lanes
 from barnabas.captures.summary.rebalances import Rebalances
+from barnabas.page.sequence import Sequence
 from barnabas.page.views import CHUNK, ROWS, FedViews, Views
 from barnabas.proxy.control.history import History
 
@@ -24,6 +25,13 @@ SAMPLE = Path("captures/samples/rebalance.pcap.gz")
 
 def request(query: str = "") -> Request:
     return Request({"type": "http", "query_string": query.encode(), "headers": []})
+
+
+async def test_a_sequence_stores_nothing_in_the_exchanges_of_the_history() -> None:
+    history = History()
+    feed(history, 1000)
+    await Sequence(history).sequence(request("connection=1"))
+    assert all(exchange.facts is None for _, exchange in history.kept())
 
 
 def feed(history: History, upto: int, before: int = 0) -> None:

@@ -88,8 +88,9 @@ async def _main(
     topics, origin = capture.context.topics, of_capture(capture, reopen)
     text = capture.reader.meta.get("scenario")
     rules = Recorded(history, topics, text, values).routes
-    capture_path = capture.reader.given[0].absolute()
-    bookmarks = capture_path.with_name(capture_path.name + SUFFIX)
+    given = [path.absolute() for path in capture.reader.given]
+    # numbers of connections are those of all files together, so only one file has bookmarks beside it
+    bookmarks = given[0].with_name(given[0].name + SUFFIX) if len(given) == 1 else None
     content = PageContent(history, source, lambda: reading.said, origin, values, bookmarks)
     app = application(content, rules)
     with listening("--port"):

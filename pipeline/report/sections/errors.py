@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from barnabas.captures.kafka.normal_errors import GUIDING
+from barnabas.captures.kafka.normal_errors import is_normal
 from barnabas.pipeline.report.grouping import counted, most
 from barnabas.pipeline.report.parts import Content, Plot, Row, Statement, rest, table_of
 from barnabas.pipeline.report.plotting import (
@@ -47,7 +47,7 @@ def draw(errors: Sequence[Row], errors_over_time: Sequence[Row]) -> Content:
         Plot("Errors by client", of_clients, layout, height, rows=[client_rows] * len(names)),
         Plot("Errors over time", of_times, time_layout, 280),
     )
-    faults = [row for row in errors if row["error"] not in GUIDING]
+    faults = [row for row in errors if not is_normal(row["api"], row["error"])]
     (name,) = most(counted(faults or errors, client), 1)
     of_first = [row for row in faults or errors if client(row) == name]
     start, end = (row["first_ts"] for row in of_first), (row["last_ts"] for row in of_first)

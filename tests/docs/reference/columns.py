@@ -40,7 +40,8 @@ def all_columns() -> str:
         "decoded), `controller` (node id of the controller that was asked in place of a broker) and `note` "
         "(how an exchange without a response ended, such as `no response (acks=0)`, or which frame was cut "
         "off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). `--filter` may name "
-        "`note`, too.",
+        "`note`, too, and `topics`: the list of the topics in both messages, by name, as in "
+        "`contains(topics, 'orders')`.",
         "## Table exchanges",
         "A row for each exchange. Two columns follow: `body`, a VARIANT with `request` and `response`, and "
         f"{code(BODY_JSON.name)}: {BODY_JSON.description}.",

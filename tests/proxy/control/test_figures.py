@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.traffic import SECOND
 from barnabas.proxy.control.figures import FigureStream, events
@@ -58,6 +60,25 @@ async def test_what_is_not_counted_is_reported() -> None:
         history.add(exchange(number))
     later = snapshot_of(await anext(stream))
     assert (later["total"]["count"], later["missed"]) == (4, 6)
+    await stream.aclose()
+
+
+async def test_groups_are_unknown_after_exchanges_were_lost() -> None:
+    exchanges = list(open_capture(Path("captures/samples/flapping.pcapng")).exchanges())
+    joined = next(at for at, each in enumerate(exchanges) if each.api == "SyncGroup")
+    later = [each for each in exchanges[joined + 1 :] if each.api == "Heartbeat"]
+    history = History(most=joined + 1)
+    for each in exchanges[: joined + 1]:
+        history.add(each)
+    stream = events(history, 0.01, now=lambda: SECOND)
+    await anext(stream)
+    (before,) = snapshot_of(await anext(stream))["groups"]
+    for _ in range(joined + 2):
+        history.add(exchange(0))
+    assert snapshot_of(await anext(stream))["missed"] == 1
+    history.add(later[0])
+    (after,) = snapshot_of(await anext(stream))["groups"]
+    assert (before["state"], after["state"]) == ("stable", "empty")
     await stream.aclose()
 
 

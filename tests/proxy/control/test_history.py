@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.checks.facts import GROUP
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control import history as limits
 from barnabas.proxy.control.history import KINDS, OTHER, Follower, History
@@ -73,6 +74,18 @@ def test_what_was_decoded_of_an_exchange_is_not_kept_but_its_error_is() -> None:
     (kept,) = history.latest()
     assert (kept.error, kept.response) == ("REBALANCE_IN_PROGRESS", one.response)
     assert next(history.latest()).known("response") is None
+
+
+def test_facts_that_a_check_extracts_are_not_kept() -> None:
+    history = History()
+    first = exchange(0)
+    first.facts = {"group": "g"}
+    history.add(first)
+    ((_, copy),) = history.following(-1, 1)
+    GROUP.of(copy)
+    assert copy.facts
+    assert [kept.facts for _, kept in history.kept()] == [None]
+    assert next(history.latest()).facts is None
 
 
 def test_one_that_is_kept_without_bodies_still_has_its_error(
