@@ -102,7 +102,8 @@ class CaptureSource:
                 show(figures.snapshot(now))
 
         def pause(seconds: float) -> bool:
-            now = time.time_ns()  # the end of the file is the present, unless it was recorded long before
+            # the end of the file is the present, unless it was recorded long before
+            now = time.time_ns()
             look(now if now - figures.last <= QUIET * SECOND else figures.last or now)
             return stopped.wait(seconds)
 
