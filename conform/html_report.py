@@ -150,8 +150,8 @@ def _frames(*frames: tuple[str, Iterable[str]]) -> Iterator[str]:
     yield '<div class="pair">'
     for name, lines in frames:
         yield f"<div><h3>{html_text(name.partition(' of ')[0])}</h3>"
-        code = "\n".join(map(_line, lines))
-        yield html_code("", name, code) if code else '<p class="none">none</p>'
+        code = Html("\n".join(map(_line, lines)))
+        yield html_code(code, name) if code else '<p class="none">none</p>'
         yield "</div>"
     yield "</div>"
 

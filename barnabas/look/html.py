@@ -142,12 +142,9 @@ def _cell(value: object) -> str:
     return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
 
 
-def html_code(text: str, label: str, marked: str | None = None) -> str:
-    """Return a block of code that may be wide, and name it for those who hear it.
-
-    marked: The text as HTML, if parts of it are marked.
-    """
-    code = html_text(text, lines=True) if marked is None else marked
+def html_code(text: Html | str, label: str) -> str:
+    """Return a block of code that may be wide, and name it for those who hear it."""
+    code = text if isinstance(text, Html) else html_text(text, lines=True)
     named = f'tabindex="0" role="group" aria-label="{html_text(label)}"'
     return f'<div class="code"><pre {named}>{code}</pre></div>'
 

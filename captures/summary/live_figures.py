@@ -197,15 +197,14 @@ class Figures:
 
         factor: The length of the flows' window, divided by the length of this one.
         """
-        empty = dict.fromkeys(
-            f"{direction}_{unit}_per_s"
-            for direction in ("write", "read")
-            for unit in ("records", "bytes")
-        )
-        rates = {row["name"]: {**row, **dict.fromkeys(empty, 0.0)} for row in rows}
+        units = ("records", "bytes")
+        names = [f"{direction}_{unit}_per_s" for direction in ("write", "read") for unit in units]
+        empty = dict.fromkeys(names, 0.0)
+        rates = {row["name"]: {**row, **empty} for row in rows}
         for flow in self._flows.rows(now):
             row = rates.get(flow["topic"])
-            for unit in () if row is None else ("records", "bytes"):
-                assert row is not None  # noqa: S101
+            if row is None:
+                continue
+            for unit in units:
                 row[f"{flow['direction']}_{unit}_per_s"] += flow[f"{unit}_per_s"] * factor
         return list(rates.values())

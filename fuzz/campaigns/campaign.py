@@ -174,6 +174,8 @@ class Campaign(_Settings):
         for side in sides(target) if kinds else ():
             kind, _, text_after_colon = side.partition(":")
             if kind not in kinds:
+                if kind == "embedded":
+                    raise ValueError("embedded is now librdkafka")
                 raise ValueError(f"unknown kind {kind!r}{choices(kind, kinds)}")
             if text_after_colon:
                 try:

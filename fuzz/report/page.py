@@ -14,6 +14,7 @@ from barnabas.fuzz.report.message import MARK
 from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.look.html import (
+    Html,
     copy_script,
     html_badge,
     html_code,
@@ -159,8 +160,8 @@ def _about(name: str, all_entries: Sequence[Entry]) -> Iterator[str]:
     for entry in all_entries:
         if entry.lines:
             yield f"<div><h4>{html_text(str(entry).removesuffix(':'))}</h4>"
-            marked = _with_marks(entry.lines) if entry.marked else None
-            yield html_code("\n".join(entry.lines), f"{entry.name}, {name}", marked) + "</div>"
+            code = Html(_with_marks(entry.lines)) if entry.marked else "\n".join(entry.lines)
+            yield html_code(code, f"{entry.name}, {name}") + "</div>"
     yield "</div>"
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.look.html import html_badge, html_code, html_link, html_text
+from barnabas.look.html import LONG, html_badge, html_code, html_link, html_text
 from barnabas.pipeline.report.marks import marks, of_trace, together
 from barnabas.pipeline.report.parts import (
     Content,
@@ -26,9 +26,6 @@ from barnabas.plural import plural
 
 ROWS: Final = 500
 """The most rows of a table on the page."""
-
-LONG: Final = 40
-"""Characters of a cell from which on its words may break, so that the table fits the page."""
 
 OPEN: Final = 8
 """A table with at most this many rows is initially open."""

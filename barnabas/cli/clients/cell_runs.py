@@ -256,6 +256,8 @@ def _check_broker(text: str) -> None:
 
     if text == LIBRDKAFKA:
         return
+    if text == "embedded":
+        raise Trouble(f"--broker: embedded is now {LIBRDKAFKA}")
     if not text.startswith(APACHE):
         if ":" not in text or re.fullmatch(r"[^:,]+:\d+(\.\d+)+", text):  # a release is no port
             hint = did_you_mean(text.partition(":")[0], ("apache", LIBRDKAFKA))

@@ -31,6 +31,12 @@ NAMES: Final = {
 _KEY: Final = re.compile(r"\x1b(?:\[[0-9;]*[ -/]*[@-~]|O.)?|.", re.DOTALL)
 
 
+_UNFINISHED: Final = re.compile(r"\x1b(?:\[[0-9;]*[ -/]*|O)?\Z")
+
+REST: Final = 0.05
+"""Seconds to wait for the rest of a key whose first bytes have come; without one, the key is escape."""
+
+
 def keys_in(text: str) -> list[str]:
     r"""Return the keys of the text that a terminal sends; a key without a meaning is empty.
 
@@ -55,8 +61,16 @@ class Keyboard:
         ready, _, _ = select.select([self._descriptor], [], [], timeout)
         if not ready:
             return []
-        pressed = os.read(self._descriptor, 256)
-        return keys_in(self._decoder.decode(pressed)) if pressed else ["q"]  # the terminal is gone
+        text = ""
+        while ready:
+            pressed = os.read(self._descriptor, 256)
+            if not pressed:
+                return ["q"]  # the terminal is gone
+            text += self._decoder.decode(pressed)
+            if not _UNFINISHED.search(text):
+                break
+            ready, _, _ = select.select([self._descriptor], [], [], REST)
+        return keys_in(text)
 
 
 @contextmanager

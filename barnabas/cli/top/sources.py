@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from barnabas.captures.files.growth import QUIET, Growth
 from barnabas.captures.summary.live_figures import Figures
+from barnabas.captures.summary.traffic import SECOND
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import any_bar, opened, read, spoken, undamaged
 from barnabas.cli.console.output import Output
@@ -101,7 +102,9 @@ class CaptureSource:
                 show(figures.snapshot(now))
 
         def pause(seconds: float) -> bool:
-            look(time.time_ns())  # the end of the file is the present
+            # the end of the file is the present, unless it was recorded long before
+            now = time.time_ns()
+            look(now if now - figures.last <= QUIET * SECOND else figures.last or now)
             return stopped.wait(seconds)
 
         capture = opened(*self._paths, keys=self._keys, growth=Growth(pause))

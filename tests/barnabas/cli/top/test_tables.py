@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import io
+import shutil
 from datetime import UTC
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from rich.cells import cell_len
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.top.sources import CaptureSource
+from barnabas.cli.top.sources import CaptureSource, Snapshot
 from barnabas.cli.top.tables import drawn, printed
 from barnabas.cli.top.view import TABLES, TITLES, View
 from tests.barnabas.cli.console.test_terminal import HOSTILE, steers
@@ -21,6 +23,19 @@ SIZES = [(80, 24), (120, 40), (200, 60), (40, 10)]
 
 def snapshot(name: str = "rebalance.pcap.gz") -> dict[str, Any]:
     return CaptureSource([SAMPLES / name], None, Output()).once()
+
+
+def test_the_present_of_an_old_capture_is_its_end(tmp_path: Path) -> None:
+    class Stop(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            self.set()
+            return True
+
+    path = Path(shutil.copyfile(SAMPLES / "faults.pcapng", tmp_path / "run.pcapng"))
+    snapshots: list[Snapshot] = []
+    CaptureSource([path], None, Output()).follow(snapshots.append, 0.0, Stop())
+    assert snapshots[-2]["now"] == snapshots[-1]["now"]
+    assert snapshots[-2]["total"]["per_s"] > 0
 
 
 def shown(found: dict[str, Any], view: View, width: int, height: int) -> list[str]:
