@@ -26,7 +26,7 @@ function Figures({found: {timeline, errors_filter: errors}}) {
     ["Errors", count(total.errors), live ? `${number(rate("errors"))}/s now` : total.errors ? `${(100 * total.errors / total.exchanges).toFixed(1)} % of exchanges` : "normal errors not counted", "errors", () => show(errors), total.errors > 0],
     ["Latency p50", time(of.p50_ms), live ? `${time(total.p50_ms)} since the start` : "half are faster", "p50_ms", () => go({view: "latency"})],
     ["Latency p99", time(of.p99_ms), live ? `${time(total.p99_ms)} since the start` : "1 % are slower", "p99_ms", of.p99_ms !== null && (() => show(`latency_ms >= \`${of.p99_ms.toFixed(3)}\``))],
-    ["Connections", count(of.connections), live ? `active in the last 10 s, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
+    ["Connections", count(of.connections), live ? `in 10 s, ${count(total.connections)} since the start` : "with exchanges", "connections", live && (() => go({view: "network"}))],
     ["Bytes", bytes(total.bytes), live ? `${bytes(Math.round(rate("bytes")))}/s now` : `${bytes(Math.round(rate("bytes")))}/s`, "bytes", null],
   ];
   return html`<dl class="figures">${cards.map(([name, value, below, field, opens, bad]) => html`<div key=${name} class=${bad ? "bad" : ""}>
