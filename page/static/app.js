@@ -1,5 +1,6 @@
 // The page: its head, the view that is chosen, and the keys that hold everywhere.
 import * as api from "./api.js";
+import {useBookmarks} from "./bookmarks.js";
 import {Help} from "./help.js";
 import {go, onChange, set, state} from "./store.js";
 import {pause, restart} from "./stream.js";
@@ -57,6 +58,7 @@ function Loaded({of, ...given}) {
 }
 
 function App() {
+  useBookmarks();
   const view = offered().find(view => view.name === state.view) ?? VIEWS[0];
   return html`<${Head}/>
     ${state.problem && html`<p class="problem" role="alert">${plain(state.problem)}</p>`}

@@ -1,6 +1,6 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
-import {bookmarks, Note, toggle, useBookmarks} from "./bookmarks.js";
+import {bookmarks, Note, toggle} from "./bookmarks.js";
 import {CopyMenu} from "./copy.js";
 import {set} from "./store.js";
 import {picked} from "./take_away.js";
@@ -17,7 +17,6 @@ export function Detail({number}) {
     return () => { over = true; };
   }, [number]);
   const [asked, compare] = useState(null), [other] = [...picked].filter(each => each !== number), against = asked?.number === other ? asked : null;
-  useBookmarks();
   const close = html`<button class="aside" aria-label="Close" title="key Escape" onClick=${() => set({opened: false})}>×</button>`;
   if (!found) return html`<p>…</p>`;
   if (found.problem) return html`${close}<p class="problem">${plain(found.problem)}</p>`;

@@ -1,6 +1,6 @@
 // The list of exchanges: numbers of all that match, and rows of those in sight only.
 import * as api from "./api.js";
-import {BookmarkMenu, bookmarks, toggle, useBookmarks} from "./bookmarks.js";
+import {BookmarkMenu, bookmarks, toggle} from "./bookmarks.js";
 import {began, ColumnMenu, css, line, resize, shown, template} from "./columns.js";
 import {copy, copyJson} from "./copy.js";
 import {Detail} from "./detail.js";
@@ -158,7 +158,6 @@ function Nothing() {
 
 export function Exchanges() {
   const list = useRef();
-  useBookmarks();
   useLayoutEffect(() => { if (state.chosen !== null && followed.matches.length && !view.follow) reveal(state.chosen, list.current); }, [state.chosen, followed.matches.length > 0]);
   view.follow ??= state.source.kind ? state.source.kind === "live" && state.chosen === null : null;
   useEffect(() => {

@@ -52,7 +52,7 @@ def page(pictures: Path) -> None:
         shown.locator("article .hex b[data-at=timeout_ms]").first.click()
         shown.screenshot(path=pictures / "page.png")
         shown.keyboard.press("Escape")
-        shown.get_by_role("button", name="Sequence").click()
+        shown.get_by_role("button", name="Sequence", exact=True).click()
         shown.get_by_role("button", name="Latest").click()
         shown.wait_for_timeout(1500)
         shown.screenshot(path=pictures / "sequence.png")

@@ -198,3 +198,19 @@ def test_a_note_of_somebody_else_is_shown_not_replaced(capture: Path) -> None:
         page.keyboard.press("b")
         page.locator(".row.starred").wait_for()
         assert page.get_by_role("textbox", name="Note").input_value() == "mine"
+
+
+@pytest.mark.needs_chromium
+def test_to_look_at_one_exchange_after_another_asks_for_no_bookmarks(capture: Path) -> None:
+    with (
+        barnabas("open", f"{capture}#8", "--no-browser") as ready,
+        page_at(ready["page"]) as page,
+    ):
+        page.locator("article h2", has_text="Produce v10").wait_for()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url.partition("/v1")[2]))
+        for number in (9, 10):
+            page.keyboard.press("j")
+            page.locator("article", has_text=f"#{number} ·").wait_for()
+        assert {"/exchanges/9", "/exchanges/10"} <= set(requests)
+        assert [path for path in requests if "bookmarks" in path] == []

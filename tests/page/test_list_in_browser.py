@@ -121,12 +121,12 @@ async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> 
         await page.mouse.wheel(0, -4000)
         await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
         seen = await page.locator(".list").evaluate("list => list.scrollTop")
-        await page.get_by_role("button", name="Topics").click()
+        await page.get_by_role("button", name="Topics", exact=True).click()
         await page.locator(".list").wait_for(state="detached")
-        await page.get_by_role("button", name="Exchanges").click()
+        await page.get_by_role("button", name="Exchanges", exact=True).click()
         await page.locator(f"#x{int(seen) // 22 + 3} .api").wait_for()
         assert await page.locator(".list").evaluate("list => list.scrollTop") == seen
-        await page.get_by_role("button", name="Topics").click()
+        await page.get_by_role("button", name="Topics", exact=True).click()
         await page.locator(".list").wait_for(state="detached")
         await page.evaluate("location.hash = `#filter=api == 'Produce'`")
         await page.get_by_text("70 of 530").wait_for()
@@ -147,8 +147,8 @@ async def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) ->
                 await server.aclose()
             stopped = page.locator("#state").get_by_text("barnabas has stopped")
             await stopped.wait_for()
-            await page.get_by_role("button", name="Rules").click()
-            await page.get_by_role("button", name="Exchanges").click()
+            await page.get_by_role("button", name="Rules", exact=True).click()
+            await page.get_by_role("button", name="Exchanges", exact=True).click()
             await page.wait_for_selector(".list")
             assert await stopped.count() == 1
 

@@ -102,7 +102,7 @@ def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels(
         writer = producer(ready, **{"client.id": "writer"})
         writer.produce("orders", b"1")
         assert writer.flush(20) == 0
-        page.get_by_role("button", name="Network").click()
+        page.get_by_role("button", name="Network", exact=True).click()
         ours = page.locator("tr", has_text="writer")
         ours.filter(has_not_text="bootstrap").wait_for()  # by this one it writes
         paused = pressed(page, "Pause")
@@ -134,7 +134,7 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited(
     """Another offset in the answer to a Produce request, as librdkafka reports it."""
     offsets: list[int] = []
     with proxied(brokers=brokers) as ready, page_at(ready["page"]) as page:
-        page.get_by_role("button", name="Breakpoints").click()
+        page.get_by_role("button", name="Breakpoints", exact=True).click()
         page.get_by_label("API").fill("Produce")
         page.get_by_label("direction").select_option("response")
         page.get_by_role("button", name="Stop at these").click()
@@ -142,13 +142,13 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited(
         writer = producer(ready)
         writer.produce("orders", b"1", on_delivery=lambda _, sent: offsets.append(sent.offset()))
         assert writer.flush(1) == 1
-        page.get_by_role("button", name="Sequence").click()
+        page.get_by_role("button", name="Sequence", exact=True).click()
         page.get_by_label("Show").select_option("all")
         waits = page.locator(".message.response.late:has-text('…')")  # it is in the proxy as yet
         waits.get_by_text("ms…").first.wait_for()
         waits.locator("text").first.click()
         page.locator(".said:has-text('waits in the proxy')").wait_for()
-        page.get_by_role("button", name="Breakpoints").click()
+        page.get_by_role("button", name="Breakpoints", exact=True).click()
         page.get_by_role("button", name=re.compile(r"^Open \d+\.\d+$")).click()
         page.get_by_label("responses[0].partition_responses[0].base_offset").fill("4242")
         page.get_by_role("button", name="Let go changed").click()
@@ -172,7 +172,7 @@ def test_what_comes_from_the_wire_is_text() -> None:
         page.locator("article:has-text('Metadata')").wait_for()
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
-        page.get_by_role("button", name="Sequence").click()
+        page.get_by_role("button", name="Sequence", exact=True).click()
         page.get_by_label("Show").select_option("all")
         page.locator(".message text").first.wait_for()
         assert markup in page.locator(".lane.clients title").all_text_contents()
@@ -189,7 +189,7 @@ def test_that_the_capture_has_stopped_is_said_where_the_network_is(tmp_path: Pat
         writer = producer(ready)
         writer.produce("orders", bytes(4096))
         assert writer.flush(20) == 0
-        page.get_by_role("button", name="Network").click()
+        page.get_by_role("button", name="Network", exact=True).click()
         page.locator(".problem", has_text=re.compile(r"run\.pcapng: .* lost, stopped: ")).wait_for()
 
 
