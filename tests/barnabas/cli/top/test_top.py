@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import shutil
-import signal
 import struct
 import subprocess
 import termios
@@ -31,15 +30,25 @@ REBALANCE = SAMPLES / "rebalance.pcap.gz"
 
 
 class Screen:
-    """A program on a pseudo-terminal."""
+    """A program on a pseudo-terminal.
+
+    setsid (util-linux) makes it the program's controlling terminal: pty.fork would run Python in a child of
+    this process, whose other threads (JVMs, librdkafka) are gone there.
+    """
 
     def __init__(self, *words: str, size: tuple[int, int] = (100, 30)) -> None:
-        self.process_id, self._descriptor = pty.fork()
-        if not self.process_id:
-            # COLUMNS and LINES would stand for the real size; readline sets them behind os.environ's back
-            environment = {**os.environ, "TERM": "xterm-256color"}
-            os.execvpe(BARNABAS[0], [*BARNABAS, *words], environment)
+        self._descriptor, terminal = pty.openpty()
         self.resize(*size)
+        # COLUMNS and LINES would stand for the real size
+        environment = {key: os.environ[key] for key in os.environ.keys() - {"COLUMNS", "LINES"}}
+        self.process = subprocess.Popen(
+            ["setsid", "--ctty", *BARNABAS, *words],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=environment | {"TERM": "xterm-256color"},
+        )
+        os.close(terminal)
         self.text = ""
 
     def resize(self, columns: int, lines: int) -> None:
@@ -73,7 +82,8 @@ class Screen:
         """Return the exit code."""
         while self._read():
             pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.process_id, 0)[1])
+        os.close(self._descriptor)
+        return self.process.wait(DEADLINE)
 
 
 @contextmanager
@@ -82,7 +92,7 @@ def screen(*words: str, **more: tuple[int, int]) -> Iterator[Screen]:
     try:
         yield shown
     except BaseException:
-        os.kill(shown.process_id, signal.SIGKILL)
+        shown.process.kill()
         shown.code()
         raise
 
