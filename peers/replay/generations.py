@@ -2,8 +2,8 @@
 
 Members that joined one generation in the recording meet in one live generation. The first member of a group
 may get a generation of its own before the others arrive; then the others wait until it joins again. A client
-does so when its Heartbeat gets REBALANCE_IN_PROGRESS; the recorded one does not, since it met the others at
-once. The recorded assignments go with the SyncGroup of the live leader.
+does so when its SyncGroup or Heartbeat gets REBALANCE_IN_PROGRESS; the recorded one does not, since it met
+the others at once. The recorded assignments go with the SyncGroup of the live leader.
 """
 
 from __future__ import annotations
@@ -21,30 +21,42 @@ REJOIN_AFTER: Final = 1.0
 
 
 @dataclass(slots=True)
-class RecordedJoins(Generic[T]):
-    """The answered JoinGroups of each group's latest recorded generation."""
+class Member(Generic[T]):
+    """A member's answered JoinGroup for a recorded generation, and its SyncGroup once that was sent."""
 
-    _latest: dict[str, tuple[int, dict[str, T]]] = field(default_factory=dict)
-    """Group -> recorded generation, recorded member id -> the join."""
+    join: T
+    sync: T | None = None
+
+
+@dataclass(slots=True)
+class RecordedMembers(Generic[T]):
+    """The members of each group's latest recorded generation whose JoinGroups were answered."""
+
+    _latest: dict[str, tuple[int, dict[str, Member[T]]]] = field(default_factory=dict)
+    """Group -> recorded generation, recorded member id -> the member."""
 
     def note(self, group: str, generation: int, member: str, join: T) -> None:
         """Add an answered JoinGroup, by its recorded generation and member id."""
         if self._latest.get(group, (None,))[0] != generation:
             self._latest[group] = generation, {}
-        self._latest[group][1][member] = join
+        self._latest[group][1].setdefault(member, Member(join)).join = join
 
-    def others(self, group: str, generation: int, member: str) -> list[T]:
-        """Return the JoinGroups of a generation's other members.
+    def of(self, group: str, generation: int) -> Mapping[str, Member[T]]:
+        """Return the members of a generation by recorded member id.
 
-        >>> joined = RecordedJoins[str]()
-        >>> joined.note("g", 4, "a", "join of a")
-        >>> joined.others("g", 4, "b"), joined.others("g", 4, "a"), joined.others("g", 5, "b")
-        (['join of a'], [], [])
+        >>> members = RecordedMembers[str]()
+        >>> members.note("g", 4, "a", "join of a")
+        >>> members.of("g", 4), members.of("g", 5)
+        ({'a': Member(join='join of a', sync=None)}, {})
         """
-        latest, joins = self._latest.get(group, (None, {}))
-        if latest != generation:
-            return []
-        return [join for other, join in joins.items() if other != member]
+        latest, members = self._latest.get(group, (None, {}))
+        return members if latest == generation else {}
+
+    def sender(self, sync: Mapping[str, Any] | None) -> Member[T] | None:
+        """Return the member that sends a recorded SyncGroup; None: its JoinGroup was not answered."""
+        if sync is None:
+            return None
+        return self.of(sync["group_id"], sync["generation_id"]).get(sync["member_id"])
 
 
 @dataclass(slots=True)

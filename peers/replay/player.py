@@ -16,7 +16,7 @@ from barnabas.captures.kafka.errors import first_error
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster
 from barnabas.peers.replay.connection import LiveConnections
-from barnabas.peers.replay.generations import REJOIN_AFTER, RecordedJoins
+from barnabas.peers.replay.generations import REJOIN_AFTER, Member, RecordedMembers
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome, compare
 from barnabas.peers.replay.plan import Omission, omission_of
@@ -33,7 +33,7 @@ from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
 from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.keys import FETCH, JOIN_GROUP, PRODUCE
+from barnabas.specs.keys import FETCH, JOIN_GROUP, PRODUCE, SYNC_GROUP
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
@@ -50,6 +50,9 @@ RETRIABLE_BY_API: Final = {
     FETCH: SESSION_ERRORS,
 }
 """Further errors to retry, by API key."""
+
+ENDED: Final = frozenset((22, 27))
+"""ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS: errors of a SyncGroup after which its member joins again."""
 
 RETRIES: Final = 50
 PAUSE: Final = 0.1
@@ -98,10 +101,12 @@ class Player:
         self._manner = manner
         self._translation = Translation(index, manner.shift_ms)
         self._sessions = FetchSessions()
-        self._joined: RecordedJoins[_LiveRequest] = RecordedJoins()
+        self._members: RecordedMembers[_LiveRequest] = RecordedMembers()
         self._connections = LiveConnections(cluster.dial)
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
         """A heap of (time of the recorded response, number of the exchange, waiting task)."""
+        self._repeated: list[asyncio.Task[dict[str, Any]]] = []
+        """SyncGroups that were sent again; nothing waits for their responses."""
 
     async def play(self, exchanges: Iterable[tuple[int, Exchange]]) -> None:
         """Send all requests, and wait for all responses."""
@@ -123,7 +128,7 @@ class Player:
                     self._sessions.forget(exchange.connection)
             await self._wait_for_responses(None)
         finally:
-            tasks = [task for *_, task in self._under_way]
+            tasks = [*self._repeated, *(task for *_, task in self._under_way)]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -139,6 +144,8 @@ class Player:
         try:
             request = self._translate(exchange)
             await self._send(request)
+            if exchange.key == SYNC_GROUP and (member := self._members.sender(exchange.request)):
+                member.sync = request
         except (NotReplayable, Unfit, Malformed) as problem:
             self._done(Outcome(exchange, Omission(str(problem), expected=False)))
             return
@@ -219,28 +226,53 @@ class Player:
             error = next(
                 filter(None, (first_error(key, version, body) for body in bodies.values())), 0
             )
-            if error not in transient or not again:
+            if key == SYNC_GROUP and error in ENDED and recorded == "":
+                await self._join_again(request)
+            elif error in transient and again:
+                await asyncio.sleep(PAUSE)
+                self._cluster.forget(request.coordinator)
+            else:
                 break
-            await asyncio.sleep(PAUSE)
-            self._cluster.forget(request.coordinator)
             await self._send(request)
         return merge(key, list(responses.values()))
 
     async def _join(self, request: _LiveRequest) -> None:
-        """Wait for a JoinGroup; if it takes long, repeat the JoinGroups of the generation's other members."""
+        """Wait for a JoinGroup; if it takes long, have the generation's other members join again."""
         recorded = request.exchange.response
         done, _ = await asyncio.wait(request.futures.values(), timeout=REJOIN_AFTER)
         if done or recorded is None or recorded["error_code"]:
             return
-        group = request.body["group_id"]
-        others = self._joined.others(group, recorded["generation_id"], recorded["member_id"])
-        for other in others:
-            await self._send(other)
-        for other in others:
-            (future,) = other.futures.values()
-            live = api(JOIN_GROUP).response.codec(other.version).decode(await future)
-            assert other.exchange.response is not None  # noqa: S101
-            self._learn(other, other.exchange.response, live)
+        members = self._members.of(request.body["group_id"], recorded["generation_id"])
+        # a SyncGroup without a response yet gets an error, after which its member joins by itself
+        others = [
+            member
+            for member_id, member in members.items()
+            if member_id != recorded["member_id"]
+            and (member.sync is None or all(f.done() for f in member.sync.futures.values()))
+        ]
+        await self._repeat_joins(others)
+        for sync in filter(None, (other.sync for other in others)):
+            sync.body = self._translate(sync.exchange).body
+            await self._send(sync)
+            self._repeated.append(asyncio.create_task(self._answer(sync)))
+
+    async def _join_again(self, sync: _LiveRequest) -> None:
+        """Have the member of a SyncGroup join again, unless it has, and translate the SyncGroup again."""
+        if self._translate(sync.exchange).body["generation_id"] == sync.body["generation_id"]:
+            member = self._members.sender(sync.exchange.request)
+            await self._repeat_joins([member] if member else [])
+        sync.body = self._translate(sync.exchange).body
+
+    async def _repeat_joins(self, members: Collection[Member[_LiveRequest]]) -> None:
+        """Send JoinGroups again, all before the first response, and learn from the responses."""
+        joins = [member.join for member in members]
+        for join in joins:
+            await self._send(join)
+        for join in joins:
+            (future,) = join.futures.values()
+            live = api(JOIN_GROUP).response.codec(join.version).decode(await future)
+            assert join.exchange.response is not None  # noqa: S101
+            self._learn(join, join.exchange.response, live)
 
     def _translate(self, exchange: Exchange) -> _LiveRequest:
         """Return a request in the live cluster's terms. Raises NotReplayable, Malformed."""
@@ -278,4 +310,4 @@ class Player:
         ):
             again = replace(request, body={**request.body, "member_id": live["member_id"]})
             member, generation = recorded["member_id"], recorded["generation_id"]
-            self._joined.note(request.body["group_id"], generation, member, again)
+            self._members.note(request.body["group_id"], generation, member, again)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.peers.replay.generations import GenerationLeaders, RecordedJoins
+from barnabas.peers.replay.generations import GenerationLeaders, RecordedMembers
 from barnabas.peers.replay.order import TooLarge, in_order, index
 
 
@@ -29,15 +29,14 @@ def test_what_waits_too_long_is_too_much() -> None:
 
 
 def test_the_latest_generation_of_each_group() -> None:
-    joined = RecordedJoins[str]()
+    members = RecordedMembers[str]()
     for group, generation, member in (("g", 1, "a"), ("h", 1, "b"), ("g", 1, "c"), ("g", 1, "a")):
-        joined.note(group, generation, member, member)
-    assert joined.others("g", 1, "x") == ["a", "c"]
-    assert joined.others("g", 1, "c") == ["a"]
-    joined.note("g", 2, "d", "d")
-    assert joined.others("g", 1, "x") == []
-    assert joined.others("g", 2, "x") == ["d"]
-    assert joined.others("nobody", 1, "x") == []
+        members.note(group, generation, member, member)
+    assert list(members.of("g", 1)) == ["a", "c"]
+    members.note("g", 2, "d", "d")
+    assert members.of("g", 1) == {}
+    assert list(members.of("g", 2)) == ["d"]
+    assert members.of("nobody", 1) == {}
 
 
 GIVEN = [{"member_id": "a", "assignment": b"1"}, {"member_id": "b", "assignment": b"2"}]

@@ -12,6 +12,7 @@ import pytest
 
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.peers.replay import player
 from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import ConnectionLost, LiveConnection
 from barnabas.peers.replay.order import in_order, index
@@ -22,7 +23,9 @@ from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.registry import api
 from tests.captures.checks.given import exchange
 
-FETCH, METADATA, API_VERSIONS, HEARTBEAT, FIND = 1, 3, 18, 12, 10
+FETCH, METADATA, API_VERSIONS, HEARTBEAT, FIND, JOIN, SYNC = 1, 3, 18, 12, 10, 11, 14
+
+ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS = 22, 27
 
 Answer = Callable[[RequestHead, dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
@@ -74,7 +77,7 @@ class Broker:
         if head.key == API_VERSIONS:
             keys = [
                 {"api_key": key, "min_version": 0, "max_version": 12 if key == FETCH else 3}
-                for key in (METADATA, HEARTBEAT, FIND, FETCH)
+                for key in (METADATA, HEARTBEAT, FIND, FETCH, JOIN, SYNC)
             ]
             return {"api_keys": keys}
         if head.key == METADATA:
@@ -106,8 +109,8 @@ def play(
             await cluster.start()
             order = index(exchanges)
             manner = PlayerOptions(speed=speed, patience=patience)
-            player = Player(cluster, order, results.append, manner)
-            await player.play(in_order(exchanges, order.order))
+            replayed = Player(cluster, order, results.append, manner)
+            await replayed.play(in_order(exchanges, order.order))
             await cluster.stop()
         return results
 
@@ -273,3 +276,89 @@ async def test_answers_to_what_nobody_asked() -> None:
         await again
     await connection.close()
     server.close()
+
+
+class Coordinator:
+    """A group's coordinator that gives its first member, b, a generation before a joins.
+
+    Args:
+        first: The error code of b's SyncGroup for that generation, after which a's JoinGroup arrives.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._generation = 0
+        self._joining: set[str] = set()
+        self._first_sync, self._second_generation = asyncio.Event(), asyncio.Event()
+        self._assigned = asyncio.Event()
+
+    async def __call__(self, head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        answer = {JOIN: self._join, SYNC: self._sync, HEARTBEAT: self._heartbeat}[head.key]
+        return await answer(body)
+
+    async def _join(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self._generation:
+            await self._first_sync.wait()
+            self._joining.add(body["member_id"])
+            if self._joining == {"a", "b"}:
+                self._generation = 2
+                self._second_generation.set()
+            await self._second_generation.wait()
+        else:
+            self._generation = 1
+        return joined(self._generation, body["member_id"], leader="b")
+
+    async def _sync(self, body: dict[str, Any]) -> dict[str, Any]:
+        if not self._first_sync.is_set():
+            self._first_sync.set()
+            return {"error_code": self._first}
+        if body["assignments"]:
+            self._assigned.set()
+        await self._assigned.wait()
+        return await self._heartbeat(body)
+
+    async def _heartbeat(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {"error_code": 0 if body["generation_id"] == self._generation == 2 else 22}
+
+
+def joined(generation: int, member: str, leader: str) -> dict[str, Any]:
+    """The response to a JoinGroup."""
+    return {
+        "generation_id": generation,
+        "protocol_name": "range",
+        "leader": leader,
+        "member_id": member,
+    }
+
+
+def of_group(api_name: str, member: str, start: int, end: int, **more: Any) -> Exchange:
+    """A member's request to its coordinator, times in ms."""
+    request = {"group_id": "g", "generation_id": 1, "member_id": member}
+    response: dict[str, Any] = {"error_code": 0}
+    if api_name == "JoinGroup":
+        request = {"group_id": "g", "member_id": member, "protocol_type": "consumer"}
+        response = joined(1, member, leader="a")
+    who: dict[str, Any] = {"connection": ord(member), "client": member}
+    return exchange(api_name, 1, request | more, response, at=start, took=end - start, **who)
+
+
+@pytest.mark.parametrize(("first", "rejoin_after"), [
+    pytest.param(REBALANCE_IN_PROGRESS, 60.0, id="its SyncGroup meets the rebalance"),
+    pytest.param(ILLEGAL_GENERATION, 60.0, id="its SyncGroup comes after the rebalance"),
+    pytest.param(0, 0.01, id="the rebalance begins after its SyncGroup"),
+])  # fmt: skip
+def test_a_member_that_got_a_generation_alone_joins_and_syncs_again(
+    monkeypatch: pytest.MonkeyPatch, first: int, rejoin_after: float
+) -> None:
+    monkeypatch.setattr(player, "REJOIN_AFTER", rejoin_after)
+    assignments = [{"member_id": member, "assignment": b""} for member in "ab"]
+    exchanges = [
+        of_group("JoinGroup", "b", 0, 10),
+        of_group("JoinGroup", "a", 1, 20),
+        of_group("SyncGroup", "b", 12, 30),
+        of_group("SyncGroup", "a", 22, 28, assignments=assignments),
+        of_group("Heartbeat", "b", 40, 41),
+        of_group("Heartbeat", "a", 40, 41),
+    ]
+    outcomes = play(exchanges, Coordinator(first))
+    assert [outcome.finding for outcome in outcomes] == [False] * 6, outcomes

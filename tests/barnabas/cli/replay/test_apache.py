@@ -184,7 +184,7 @@ def test_producers_transactions_and_groups(tmp_path: Path) -> None:
     before = record("3.9.1", path, run)
     for version, nodes in (("3.9.1", 1), ("4.3.1", 2)):
         after, rows, said = replayed(version, path, nodes)
-        assert after == before, (version, rows, said)
+        assert after == before, f"{version}: {json.dumps(rows)} {said}"
         assert unexplained(rows) == [], (said, json.dumps(unexplained(rows)))
 
 
