@@ -37,6 +37,10 @@ pytest.register_assert_rewrite(
 SPARK = 600
 """Seconds for a test with Spark, which may have to wait for the start of a JVM, on whatever machine."""
 
+# a process that a test forks, as uvloop does for each program, looks for no garbage before its exec: threads
+# of librdkafka's clients are not in it, and to destroy a client there ends it by a signal
+os.register_at_fork(before=gc.disable, after_in_parent=gc.enable)
+
 BUILT = ("needs_go", "needs_node", "needs_cargo")
 """Marks of tests with the names of clients that are got with a tool."""
 
