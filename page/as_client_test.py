@@ -127,7 +127,7 @@ def as_client_test(
     if exchange.key not in NAMES:
         raise NoTest("the fixtures speak Kafka's protocol, which has no such API")
     rules = [*_rules(exchange, sources, topics, faults)]
-    conditions, recorded, name = [f"api == '{exchange.api}'"], "no response", exchange.api
+    conditions, recorded, name = [f"api == '{exchange.api}'"], "an unknown outcome", exchange.api
     if exchange.error is not None:
         conditions.append(f"error == '{exchange.error}'")
         recorded = exchange.error or "no error"
