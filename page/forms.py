@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO, Final, NamedTuple
 
 from barnabas.captures.capture import Capture, Unreadable
@@ -18,7 +19,8 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.writing.masking import Masking
-from barnabas.peers.replay.as_pytest import as_pytest
+from barnabas.page.as_client_test import LANGUAGES, Language, as_client_test
+from barnabas.peers.replay.as_pytest import NoTest, as_pytest
 from barnabas.plural import plural
 from barnabas.proxy.excerpt import Source, excerpt
 from barnabas.proxy.faults import FAULTS, Fault
@@ -152,11 +154,27 @@ def pytest(selection: ExchangeSelection, file: BinaryIO) -> str:
     return "the file lists the requests that are not repeated" if len(exchanges) > 1 else ""
 
 
+def client_test(language: Language, selection: ExchangeSelection, file: BinaryIO) -> str:
+    """Write a test whose client meets what the client of the one exchange met. Raises NoTest."""
+    exchanges = list(selection.exchanges())
+    if len(exchanges) > 1:
+        raise NoTest("a test of a client is of one exchange: choose one")
+    origin, topics = selection.origin, selection.context.topics
+    for exchange in exchanges:
+        text = as_client_test(language, exchange, origin.scenarios(), topics, origin.faults)
+        file.write(text.encode())
+    return ""
+
+
 FORMS: Final = (
     Form("pcapng", "exchanges.pcapng", "application/vnd.tcpdump.pcap", pcapng),
     Form("jsonl", "exchanges.jsonl", "application/jsonl", jsonl),
     Form("scenario", "again.yaml", "application/yaml", scenario),
     Form("pytest", "test_seen.py", "text/x-python", pytest),
+    *(
+        Form(language.name, language.file, "text/plain", partial(client_test, language))
+        for language in LANGUAGES
+    ),
 )
 
 

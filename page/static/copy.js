@@ -35,7 +35,10 @@ const FORMS = [
   ["barnabas open …", found => `barnabas open ${[...state.source.files.slice(0, -1), `${state.source.files.at(-1)}#${found.number}`].map(quoted).join(" ")}`, capture],
   ["Link to this page", () => location.href, () => !capture()],
   ["Rule", found => api.call("POST", "/scenario/draft", JSON.stringify({exchange: found.number, do: "delay", direction: "request"})).then(draft => draft.rule)],
-  ["Test for pytest", found => taken("pytest", found)],
+  ["test: pytest", found => taken("pytest", found)],
+  ["test: Go", found => taken("go", found)],
+  ["test: Java", found => taken("java", found)],
+  ["test: Node", found => taken("node", found)],
 ];
 
 // the line that Take away has of it: with what was asked and answered

@@ -123,14 +123,20 @@ def dump(value: Any) -> str:
     return text
 
 
-def flow(value: Any) -> str:
-    """Return a plain value as YAML on one line, in the order of its keys.
+def flow(value: Any, *, ascii_only: bool = False) -> str:
+    r"""Return a plain value as YAML on one line, in the order of its keys.
 
     >>> flow("200ms"), flow({"set": {"throttle_time_ms": 5}, "restore": True})
     ('200ms', '{set: {throttle_time_ms: 5}, restore: true}')
+    >>> flow({"topic": "tê"}), flow({"topic": "tê"}, ascii_only=True)
+    ('{topic: tê}', '{topic: "t\\xEA"}')
     """
     text: str = yaml.safe_dump(
-        value, sort_keys=False, default_flow_style=True, width=1 << 20, allow_unicode=True
+        value,
+        sort_keys=False,
+        default_flow_style=True,
+        width=1 << 20,
+        allow_unicode=not ascii_only,
     )
     return text.removesuffix("...\n").strip()
 

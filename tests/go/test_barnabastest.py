@@ -1,4 +1,4 @@
-"""The fixture for Go tests: its own tests, and its README's example in another project."""
+"""The fixture for Go tests: its own tests, its README's example in another project, and a copied test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.page import as_client_test
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import go
+from tests.copied_tests import copied_test
 from tests.fixture_readmes import GO, example, getting
 from tests.places import ROOT
 
@@ -28,17 +30,7 @@ ENVIRONMENT = {
     "PYTHONPATH": str(ROOT),
 }
 
-PROJECT = """package orders
-
-import (
-	"context"
-	"testing"
-	"time"
-
-	"barnabas.example/barnabas.git/go/barnabastest"
-	"github.com/segmentio/kafka-go"
-)
-
+CLIENT = """
 func sendOrders(bootstrap string) {
 	writer := &kafka.Writer{Addr: kafka.TCP(bootstrap), Topic: "orders", AllowAutoTopicCreation: true}
 	writer.RequiredAcks = kafka.RequireAll
@@ -49,6 +41,18 @@ func sendOrders(bootstrap string) {
 }
 
 """
+
+PROJECT = f"""package orders
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"barnabas.example/barnabas.git/go/barnabastest"
+	"github.com/segmentio/kafka-go"
+)
+{CLIENT}"""
 
 
 @pytest.fixture
@@ -69,6 +73,18 @@ def run(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[s
 def test_its_tests_pass(program: str) -> None:
     done = run(ROOT / GO, program, "test", "-count=1", "./...")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_copied_test(program: str, tmp_path: Path) -> None:
+    module = shutil.copytree(ROOT / GO, tmp_path / "module")
+    package = module / "again"
+    package.mkdir()
+    test = copied_test(as_client_test.GO, "sendOrders(proxy.BootstrapServer)")
+    (package / as_client_test.GO.file).write_text(test)
+    imports = 'import (\n"context"\n\n"github.com/segmentio/kafka-go"\n)\n'
+    (package / "client_test.go").write_text(f"package again_test\n{imports}{CLIENT}")
+    done = run(module, program, "test", "-v", "./again")
+    assert "--- PASS: TestProduceNotEnoughReplicas" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_example_in_a_project_of_its_own(program: str, tmp_path: Path) -> None:

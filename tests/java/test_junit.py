@@ -1,4 +1,4 @@
-"""The extension for JUnit: its own tests, and its README's example in another project."""
+"""The extension for JUnit: its own tests, its README's example in another project, and a copied test."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import pytest
 import typer.main
 
 from barnabas.cli.app import app
+from barnabas.page import as_client_test
+from tests.copied_tests import copied_test
 from tests.docs.test_examples import unknown
 from tests.fixture_readmes import JAVA, example, getting
 from tests.places import ROOT
@@ -63,17 +65,13 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
 </project>
 """
 
-PROJECT = """
-import barnabas.junit.KafkaProxy;
-import barnabas.junit.Proxy;
-import java.time.Duration;
+CLIENT = """
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.junit.jupiter.api.Test;
 
-class OrdersTest {
+class Orders {
     static void sendOrders(String bootstrap) throws Exception {
         var text = new StringSerializer();
         Map<String, Object> settings = Map.of("bootstrap.servers", bootstrap);
@@ -81,7 +79,16 @@ class OrdersTest {
             producer.send(new ProducerRecord<>("orders", "tea")).get();
         }
     }
+}
+"""
 
+PROJECT = """
+import barnabas.junit.KafkaProxy;
+import barnabas.junit.Proxy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class OrdersTest extends Orders {
 """
 
 slow = pytest.mark.slow("builds Maven projects, which download JUnit, Jackson and others once")
@@ -117,6 +124,7 @@ def test_its_tests_pass_and_the_example_in_a_project_of_its_own(tmp_path: Path) 
     }
     test = project / "src" / "test" / "java" / "OrdersTest.java"
     test.parent.mkdir(parents=True)
+    test.with_name("Orders.java").write_text(CLIENT)
     published_form = dependency.replace(version, snapshot)
     pom = POM.format(repository=repository.as_uri(), dependency=published_form)
     (project / "pom.xml").write_text(pom)
@@ -132,6 +140,22 @@ def test_its_tests_pass_and_the_example_in_a_project_of_its_own(tmp_path: Path) 
     capture = re.search(r"capture: (.+)", done.stdout + done.stderr)
     assert capture is not None
     assert [Path(capture[1])] == [*(project / "target" / "barnabas").iterdir()]
+
+
+@slow
+@pytest.mark.timeout(500)
+def test_a_copied_test(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / JAVA, project, ignore=shutil.ignore_patterns("target", "test"))
+    tests = project / "src" / "test" / "java"
+    tests.mkdir(parents=True)
+    (tests / "Orders.java").write_text(CLIENT)
+    test = copied_test(as_client_test.JAVA, "Orders.sendOrders(proxy.bootstrapServers());")
+    (tests / as_client_test.JAVA.file).write_text(test)
+    done = mvn(project, "test", "-Dtest=ProduceNotEnoughReplicasTest")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (report,) = project.glob("target/surefire-reports/*.txt")
+    assert "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0" in report.read_text()
 
 
 def test_the_container_has_options_of_the_proxy() -> None:

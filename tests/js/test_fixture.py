@@ -1,4 +1,4 @@
-"""The fixture for node's test runner: its own tests, and its README's example in another project."""
+"""The fixture for node's test runner: its own tests, its README's example elsewhere, and a copied test."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.page.as_client_test import NODE
+from tests.copied_tests import copied_test
 from tests.fixture_readmes import JS, example
 from tests.places import ROOT
 
@@ -32,9 +34,7 @@ ENVIRONMENT = {
 
 QUIET = ("--no-audit", "--no-fund")
 
-PROJECT = """import { test } from 'node:test'
-import { start } from 'barnabas-test'
-import kafkajs from 'kafkajs'
+CLIENT = """import kafkajs from 'kafkajs'
 
 async function sendOrders(bootstrap) {
   const client = new kafkajs.Kafka({ brokers: [bootstrap], logLevel: kafkajs.logLevel.NOTHING })
@@ -45,6 +45,10 @@ async function sendOrders(bootstrap) {
 }
 
 """
+
+PROJECT = f"""import {{ test }} from 'node:test'
+import {{ start }} from 'barnabas-test'
+{CLIENT}"""
 
 
 def npm(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -65,6 +69,16 @@ def test_its_tests_pass(tmp_path: Path) -> None:
     for words in (("install", *QUIET), ("test",)):
         done = npm(module, *words)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_copied_test(tmp_path: Path) -> None:
+    module = tmp_path / "js"
+    shutil.copytree(ROOT / JS, module, ignore=shutil.ignore_patterns("node_modules", "test"))
+    test = copied_test(NODE, "await sendOrders(proxy.bootstrapServer)")
+    (module / NODE.file).write_text(CLIENT + test)
+    assert npm(module, "install", *QUIET).returncode == 0
+    done = npm(module, "test")
+    assert re.search(r"pass 1\n.* fail 0\n", done.stdout), done.stdout + done.stderr
 
 
 def test_the_example_in_a_project_of_its_own(tmp_path: Path) -> None:

@@ -52,7 +52,31 @@ def test_the_copied_commands_are_about_the_exchange() -> None:
         assert shlex.split(copied("barnabas open …")) == ["barnabas", "open", f"{FAULTS}#8"]
         assert bytes.fromhex(copied("Request in hex"))
         assert "do:" in copied("Rule") or "delay" in copied("Rule")
-        assert "def test_" in copied("Test for pytest")
+        assert "def test_" in copied("test: pytest")
+        for language, part in {
+            "Go": "barnabastest.Start(t",
+            "Java": "@KafkaProxy",
+            "Node": "await start(t)",
+        }.items():
+            test = copied(f"test: {language}")
+            assert part in test
+            assert "api == 'Produce'" in test
+
+
+@pytest.mark.parametrize("width", [360, 420, 1600])
+async def test_the_menu_of_copies_is_within_the_window(width: int) -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(address, width=width) as (page, said):
+        await page.locator(".rows .row", has_text="Produce").first.click()
+        await page.locator("summary", has_text="Copy").click()
+        names = await page.locator(".copies .menu button").all_inner_texts()
+        assert names[-4:] == ["test: pytest", "test: Go", "test: Java", "test: Node"]
+        box = await page.locator(".copies .menu").bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        await page.get_by_role("button", name="test: Node").click(trial=True)
+        assert said == []
 
 
 async def test_two_exchanges_are_compared_field_by_field() -> None:

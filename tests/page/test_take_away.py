@@ -20,6 +20,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
 from barnabas.page import forms, take_away
 from barnabas.page.api import PageContent, application, is_file
+from barnabas.page.as_client_test import LANGUAGES, Language
 from barnabas.page.forms import FORMS, ExchangeSelection, Form, Origin
 from barnabas.page.take_away import REMARK_HEADER, USAGE
 from barnabas.proxy.control.history import History
@@ -173,6 +174,19 @@ def test_a_test_has_what_rules_did_too() -> None:
         assert "no exchange can be compared" in json.loads(result.body)["error"]
 
 
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_a_test_of_a_client_is_of_one_exchange(language: Language) -> None:
+    with taking() as take:
+        result = take(form=language.name, numbers=[7])
+        assert result.name == f'attachment; filename="{language.file}"'
+        assert (
+            b"{name: the leader is busy, match: {api: Produce, direction: request}" in result.body
+        )
+        result = take(form=language.name, numbers=[7, 8])
+        assert result.status == 422
+        assert "choose one" in json.loads(result.body)["error"]
+
+
 def test_what_was_left_out_is_counted() -> None:
     def made() -> tuple[History, Any]:
         return shown(SAMPLES / "embedded.pcapng", lambda each: each.leave_out("response"))
@@ -221,7 +235,7 @@ def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, for
         return result
 
     with taking(made) as take:
-        result = take(form=form)
+        result = take(form=form, numbers=[7])
         assert result.status == 200, result.body
 
 
