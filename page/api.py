@@ -18,6 +18,7 @@ from barnabas.page.exchanges import Exchanges
 from barnabas.page.forms import Origin
 from barnabas.page.openapi import described
 from barnabas.page.overview import Overview
+from barnabas.page.retry_chains import RetryChains
 from barnabas.page.sequence import Sequence
 from barnabas.page.take_away import TakeAway
 from barnabas.page.views import Views
@@ -67,6 +68,7 @@ def api(content: PageContent) -> list[Route]:
     """Return the page's own requests."""
     history, origin = content.history, content.origin or Origin(str(content.source["name"]))
     return [
+        *RetryChains(history).routes,  # first: /exchanges/retries is not /exchanges/{number}
         *Exchanges(history, content.source, content.trouble, content.reading).routes,
         *Overview(history, live=content.source["kind"] == "live").routes,
         *Views(history).routes,

@@ -137,8 +137,7 @@ class Exchanges:
             raise HTTPException(503, f"{STREAMS} streams are open already: close a page")
         text = request.query_params.get("filter", "")
         passes = query(text, self.history.context, self.reading) if text else None
-        after = request.query_params.get("after", "-1")
-        lines = self._lines(-1 if after == "-1" else _number(after, "after"), passes)
+        lines = self._lines(after_of(request), passes)
         return StreamingResponse(lines, media_type="application/jsonl")
 
     async def _lines(self, after: int, passes: Filter | None) -> AsyncIterator[str]:
@@ -277,6 +276,12 @@ def runs_of(numbers: list[int]) -> list[tuple[int, int]]:
     starts = [numbers[0], *(b for a, b in pairwise(numbers) if b != a + 1)]
     ends = [*(a for a, b in pairwise(numbers) if b != a + 1), numbers[-1]]
     return list(zip(starts, ends, strict=True))
+
+
+def after_of(request: Request) -> int:
+    """Return the number after which a request asks for exchanges; -1: it asks for all."""
+    text = request.query_params.get("after", "-1")
+    return -1 if text == "-1" else _number(text, "after")
 
 
 def _number(text: str, name: str) -> int:

@@ -50,7 +50,8 @@ class FedViews:
     def __init__(self, *views: View, clock: Callable[[], float] = time.monotonic) -> None:
         self._views = views
         self._clock = clock
-        self._after = -1
+        self.after = -1
+        """The number of the last exchange that was added, or is being added."""
         self._missed = 0
         """Exchanges that the history dropped before a request."""
         self._turn = asyncio.Lock()
@@ -65,10 +66,9 @@ class FedViews:
         """
         last, until = history.count - 1, self._clock() + PATIENCE
         async with self._turn:
-            while some := history.following(self._after, min(CHUNK, last - self._after)):
-                self._missed += some[0][0] - self._after - 1
-                self._after = some[-1][0]
-                for _, exchange in some:
+            while some := history.following(self.after, min(CHUNK, last - self.after)):
+                self._missed += some[0][0] - self.after - 1
+                for self.after, exchange in some:
                     exchange.losses += self._missed  # a copy; checks do not compare across a hole
                     for view in self._views:
                         view.add(exchange)
@@ -76,9 +76,9 @@ class FedViews:
                 if self._clock() > until:
                     break
         return {
-            "fed": self._after + 1 - self._missed,
+            "fed": self.after + 1 - self._missed,
             "missed": self._missed,
-            "waiting": max(0, last - self._after),
+            "waiting": max(0, last - self.after),
         }
 
 

@@ -31,6 +31,16 @@ PATIENCE: Final = 60_000_000_000
 class _Failed(NamedTuple):
     times: int
     end: int
+    first: int
+
+
+class Retry(NamedTuple):
+    """A request that a client sends, and its earlier attempts in vain."""
+
+    times: int
+    """How often the client has sent the same request before; 0: it is no retry."""
+    first: int
+    """The number of the first attempt."""
 
 
 class Retries:
@@ -44,29 +54,40 @@ class Retries:
 
         Exchanges come in the order in which they end, and `context` has learned from them.
         """
+        return self.retry(exchange, context, 0).times
+
+    def retry(self, exchange: Exchange, context: Context, number: int) -> Retry:
+        """Return how often the client has sent the same request before, and the first attempt's number.
+
+        Args:
+            exchange: The exchange, as in `count`.
+            context: The context, as in `count`.
+            number: The number of the exchange, by which later attempts refer to it.
+        """
+        none = Retry(0, number)
         if exchange.key in REPEATED:
-            return 0
+            return none
         failed = exchange.error in RETRIABLE or (
             exchange.latency_ms is None and is_failure(exchange.note)
         )
         of_client = client_key(exchange), exchange.key
         earlier = self._failed.get(of_client)
         if earlier is None and not failed:
-            return 0  # nearly all
+            return none  # nearly all
         request = content_hash(exchange, context)
         if request is None:
-            return 0
+            return none
         earlier = {} if earlier is None else earlier
         before = earlier.pop(request, None)
-        times = 0
+        retry = none
         if before is not None and before.end <= exchange.ts <= before.end + PATIENCE:
-            times = before.times
+            retry = Retry(before.times, before.first)
         if failed:
-            earlier[request] = _Failed(times + 1, exchange.end)
+            earlier[request] = _Failed(retry.times + 1, exchange.end, retry.first)
             if len(earlier) > REQUESTS:
                 del earlier[next(iter(earlier))]
         if earlier:
             self._failed[of_client] = earlier
         else:
             self._failed.pop(of_client, None)
-        return times
+        return retry

@@ -46,6 +46,13 @@ class StreamLine(State):
     skipped: int
 
 
+class Retries(TypedDict):
+    """The number of each retry and of its first attempt, and where to continue."""
+
+    retries: list[tuple[int, int]]
+    after: int
+
+
 class Column(TypedDict):
     """A name that a filter may use."""
 

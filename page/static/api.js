@@ -31,6 +31,7 @@ export const columns = () => get("/columns");
 export const values = column => get("/values?" + new URLSearchParams({column}));
 export const rows = numbers => get("/exchanges/rows?numbers=" + numbers.join(","));
 export const order = (order, filter) => get("/exchanges/order?" + new URLSearchParams({order, filter}));
+export const retries = after => get("/exchanges/retries?after=" + after);
 export const take = wanted => ask("/take", {method: "POST", body: JSON.stringify(wanted)}).then(async answer => ({
   name: answer.headers.get("Content-Disposition").match(/filename="(.+)"/)[1],
   said: answer.headers.get("Barnabas-Said"),

@@ -6,6 +6,7 @@ import {copy, copyJson} from "./copy.js";
 import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {Quick} from "./quick.js";
+import {fold, folds, follow, listed, unfold} from "./retry_chains.js";
 import {go, set, state} from "./store.js";
 import {followed, order, pause} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
@@ -17,7 +18,7 @@ const kinds = row => [picked.has(row.number) && "picked", bookmarks.has(row.numb
 
 const rows = new Map(), waiting = new Set(), fallen = new Set();  // fallen: those that the history no longer has
 // follow: null until it is known whether the list is live: such a one begins at its end
-const view = {follow: null, top: 0, height: 600, width: 1000, asked: 0, gone: false, pointed: null};
+const view = {follow: null, top: 0, height: 600, width: 1000, asked: 0, gone: false, pointed: null, anchor: null};
 
 async function fetchRows(wanted) {
   wanted.forEach(number => waiting.add(number));
@@ -50,13 +51,14 @@ function choose(number, list) {
 }
 
 function reveal(number, list) {
-  const top = followed.matches.place(number) * HEIGHT;
+  const top = listed().place(number) * HEIGHT;
+  view.anchor = null;
   if (top < list.scrollTop) list.scrollTop = top;
   if (top + 2 * HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + 2 * HEIGHT - list.clientHeight;
 }
 
 function step(by, list) {
-  const {matches} = followed;
+  const matches = listed();
   if (!matches.length) return;
   const at = state.chosen === null ? -1 : matches.place(state.chosen);
   const to = state.chosen === null && by !== Infinity ? 0 : Math.min(matches.length - 1, Math.max(0, at + by));
@@ -64,9 +66,14 @@ function step(by, list) {
   choose(matches.at(to), list);
 }
 
+function toggleAttempts(number, open) {
+  view.follow = false;
+  unfold(number, open);
+}
+
 function markedHere() {
   const {matches} = followed;
-  return [...state.marked?.numbers ?? []].filter(number => matches.at(matches.place(number)) === number);
+  return [...state.marked?.numbers ?? []].filter(number => matches.has(number));
 }
 
 function nextMarked(list) {
@@ -83,6 +90,7 @@ function keys(event, list) {
   const does = {
     j: () => step(1, list), ArrowDown: () => step(1, list), k: () => step(-1, list), ArrowUp: () => step(-1, list),
     PageDown: () => step(20, list), PageUp: () => step(-20, list),
+    ArrowRight: () => toggleAttempts(state.chosen, true), ArrowLeft: () => toggleAttempts(state.chosen, false),
     Home: () => step(-Infinity, list), End: () => step(Infinity, list),
     Enter: () => state.chosen !== null && set({opened: true}),
     Escape: () => { set({opened: false}); list.focus(); },
@@ -116,8 +124,12 @@ function point({target}, columns) {
 
 const sortOf = column => column && followed.order?.column === column ? followed.order.descending ? "descending" : "ascending" : undefined;
 
+// how often the request was sent; a click shows the earlier attempts
+const Attempts = ({head, chain: {attempts, open}}) => html`<button class="attempts" aria-expanded=${String(open)} aria-label=${`×${attempts.length + 1}: earlier attempts`}
+  title=${open ? "fold the earlier attempts (←)" : "show the earlier attempts (→)"} onClick=${event => { event.stopPropagation(); toggleAttempts(head, !open); }}>${open ? "▾" : "▸"}×${count(attempts.length + 1)}</button> `;
+
 function List({list}) {
-  const {matches} = followed;
+  const matches = listed();
   // those at the end stand there before the list has scrolled to them
   const top = view.follow ? (matches.length + 1) * HEIGHT - view.height : view.top;
   const from = Math.max(0, Math.floor(top / HEIGHT) - 5);
@@ -135,13 +147,13 @@ function List({list}) {
       ${column ? html`<button title=${`${about}; sort`} onClick=${() => order(column)}>${name}</button>` : name}
       <i class="grip" onPointerDown=${event => resize(event, name)}></i></span>`)}</div>
     <div class="rows" role="rowgroup" style=${{height: `${matches.length * HEIGHT}px`}}>${numbers.map((number, place) => {
-      const row = rows.get(number);
+      const row = rows.get(number), chain = matches.heads.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
-        class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
+        class=${`row ${row ? kinds(row) : ""} ${matches.headOf.has(number) ? "earlier" : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
         onClick=${event => { view.follow = false; go({chosen: number}); event.ctrlKey || event.metaKey ? pick(number) : set({opened: true}); }}>
         ${columns.map(({name, text, cell}) => {
           const shown = row ? plain(text(row)) : "";
-          return html`<span key=${name} role="gridcell" class=${css(name)} data-column=${name} title=${shown || undefined}>${row && cell ? cell(row, frame) : shown}${
+          return html`<span key=${name} role="gridcell" class=${css(name)} data-column=${name} title=${shown || undefined}>${name === "api" && chain && html`<${Attempts} head=${number} chain=${chain}/>`}${row && cell ? cell(row, frame) : shown}${
             view.pointed?.number === number && view.pointed.name === name && html`<${Quick} only=${view.pointed.only}/>`}</span>`;
         })}</div>`;
     })}</div>
@@ -181,16 +193,19 @@ export function Exchanges() {
     view.top = list.current.scrollTop;
   }, []);
   useLayoutEffect(() => {
-    const {fell} = followed;
-    followed.fell = 0;
+    const {matches} = followed, shown = listed(), {anchor} = view;
     if (view.follow) list.current.scrollTop = list.current.scrollHeight;
-    // what fell out was above: what is in sight stays there
-    else if (fell && list.current.scrollTop) list.current.scrollTop -= fell * HEIGHT;
+    // what fell out above, or was folded: what is in sight stays there
+    else if (anchor?.matches === matches && list.current.scrollTop) list.current.scrollTop += (shown.row(anchor.number) - anchor.row) * HEIGHT;
+    const number = shown.at(Math.floor(list.current.scrollTop / HEIGHT));
+    view.anchor = number === undefined ? null : {matches, number, row: shown.row(number)};
   });
+  useEffect(() => { follow(); }, [followed.after, folds()]);
   const pressed = (on, what, label, title) => html`<button aria-pressed=${String(on)} title=${title} onClick=${what}>${label}</button>`;
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow the newest", "stay at the last one (l); scrolling up ends it")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Freeze the list", "take no new ones; traffic goes on (p)")}
+      ${pressed(folds(), () => fold(!folds()), "Fold retries", "one row for a request that a client sent again, with all its attempts; not in a sorted list")}
       <${BookmarkMenu}/><${ColumnMenu} width=${view.width}/><${TakeAway}/></div>
     ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${count(state.marked.numbers.size)}, ${
       count(markedHere().length)} of them in this list</span>

@@ -4,7 +4,6 @@ export class Matches {
     this.runs = [];
     this.starts = [];
     this.length = 0;
-    this.gone = 0;  // those at the front that fell out since the last look
   }
 
   add(runs) {
@@ -19,7 +18,7 @@ export class Matches {
     }
   }
 
-  // forget what is before that number; how many that were
+  // forget what is before that number
   drop(first) {
     let gone = 0;
     while (this.runs.length && this.runs[0][0] < first) {
@@ -33,7 +32,10 @@ export class Matches {
       this.starts = this.runs.map(([from, to]) => (at += to - from + 1) - (to - from + 1));
       this.length = at;
     }
-    return gone;
+  }
+
+  has(number) {
+    return this.at(this.place(number)) === number;
   }
 
   // which number stands at a place, or undefined
@@ -67,6 +69,10 @@ export class Ordered {
     this.numbers = numbers;
     this.places = new Map(numbers.map((number, place) => [number, place]));
     this.length = numbers.length;
+  }
+
+  has(number) {
+    return this.places.has(number);
   }
 
   at(place) {

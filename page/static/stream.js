@@ -4,7 +4,7 @@ import {Matches, Ordered} from "./matches.js";
 import {set, state} from "./store.js";
 
 // order: null, or the column by which the list is sorted: what is sorted stays as it is
-export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0, order: null};
+export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, order: null};
 let running = null, turn = 0;
 
 // what is shown stays until the first that matches the new filter are known: while it is typed, it may be none
@@ -27,9 +27,9 @@ async function start() {
   try {
     await api.follow(followed.after, state.filter, mine.signal, found => {
       if (running !== mine) return;
-      if (followed.after < 0) Object.assign(followed, {matches: new Matches(), skipped: 0, fell: 0});
+      if (followed.after < 0) Object.assign(followed, {matches: new Matches(), skipped: 0});
       followed.matches.add(found.runs);
-      followed.fell += followed.matches.drop(found.first);
+      followed.matches.drop(found.first);
       followed.after = found.after;
       followed.skipped += found.skipped;
       set({source: {...state.source, ...found}, problem: "", refused: ""});

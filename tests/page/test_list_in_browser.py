@@ -114,6 +114,23 @@ async def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -
         await page.wait_for_selector(f"#x{history.count - 1}")
 
 
+async def test_what_is_in_sight_stays_there_when_older_exchanges_fall_out() -> None:
+    history = History(most=530)
+    exchanges = list(open_capture(FAULTS).exchanges(inferred=True))
+    for exchange in 10 * exchanges:
+        history.add(exchange)
+    y = "row => row.getBoundingClientRect().y"
+    async with page_of(of_live(history)) as page:
+        await page.wait_for_selector("#x529")
+        await page.locator(".list").evaluate("list => { list.scrollTop = 22 * 200; }")
+        await page.locator("#x201 .api").wait_for()
+        before = await page.locator("#x201").evaluate(y)
+        for exchange in exchanges:
+            history.add(exchange)
+        await page.get_by_text("53 earlier ones fell out").wait_for()
+        assert await page.locator("#x201").evaluate(y) == before
+
+
 async def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
     history, _ = live(10)
     async with page_of(of_live(history)) as page:

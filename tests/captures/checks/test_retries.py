@@ -31,6 +31,17 @@ def test_a_request_that_failed_is_retried_until_it_succeeds() -> None:
     assert counts(*sent) == [0, 1, 2, 0]
 
 
+def test_a_retry_refers_to_the_first_attempt() -> None:
+    context, retries = Context(), Retries()
+    sent = produce(0, ["a"], error=6), produce(10, ["a"], error=6), produce(20, ["a"])
+    assert [retries.retry(each, context, number) for number, each in enumerate(sent, 7)] == [
+        (0, 7),
+        (1, 7),
+        (2, 7),
+    ]
+    assert retries.retry(produce(30, ["a"]), context, 10) == (0, 10)
+
+
 def test_a_retry_may_come_on_another_connection() -> None:
     lost = dataclasses.replace(produce(0, ["a"], error=None), note="no response: connection closed")
     assert counts(lost, produce(10, ["a"], connection=2, host="10.0.0.1")) == [0, 1]
