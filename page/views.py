@@ -95,7 +95,7 @@ class Views:
 
     def __post_init__(self) -> None:
         context = self.history.context
-        self._groups = Lanes(), Bands(context), LagSeries.of(context)
+        self._groups = Lanes(), Bands(context), LagSeries(context)
         self._transactions = Transactions(context)
         self._topics, self._latency = Traffic(context), LatencyView(context)
         self._fed = {
