@@ -28,7 +28,10 @@ from barnabas.proxy.control.history import History
 from barnabas.trouble import Trouble
 
 CHUNK: Final = 200
-"""Exchanges that are added at a time; other requests are handled in between."""
+"""Exchanges that are copied at a time."""
+
+TURN: Final = 0.01
+"""Seconds after which other requests have their turn; the exchange that is being added may take longer."""
 
 PATIENCE: Final = 0.25
 """Seconds after which a response has what there is by then, so that a view of a long capture fills."""
@@ -67,11 +70,13 @@ class FedViews:
         async with self._turn:
             while some := history.following(self._after, min(CHUNK, last - self._after)):
                 self._missed += some[0][0] - self._after - 1
-                self._after = some[-1][0]
-                for _, exchange in some:
+                turn_ends = self._clock() + TURN
+                for self._after, exchange in some:
                     exchange.losses += self._missed  # a copy; checks do not compare across a hole
                     for view in self._views:
                         view.add(exchange)
+                    if self._clock() > turn_ends:
+                        break
                 await asyncio.sleep(0)
                 if self._clock() > until:
                     break
