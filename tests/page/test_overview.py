@@ -21,14 +21,13 @@ from barnabas.page.overview import LiveChecks, Overview
 from barnabas.page.views import FedViews
 from barnabas.proxy.control.history import History
 from tests.page.browser import opened_at
-from tests.page.pages import FAULTS, Caller, called, served, shown
+from tests.page.pages import FAULTS, Caller, called, complete, served, shown
 
 WRONG = Path("captures/samples/wrong.pcap")
 
 
 def overview(call: Caller) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(call("/v1/overview").body)
-    return found
+    return complete(lambda: call("/v1/overview").body)
 
 
 def test_what_stands_out_is_what_check_finds() -> None:
@@ -109,7 +108,7 @@ async def test_a_slow_view_fills_in_several_answers_and_never_holds_the_loop() -
 async def test_checks_do_not_compare_exchanges_across_a_hole_of_the_history() -> None:
     exchanges = list(open_capture(Path("captures/samples/flapping.pcapng")).exchanges())
     history, checks = History(most=100), LiveChecks()
-    fed = FedViews(checks)
+    fed = FedViews(checks, clock=lambda: 0.0)
     for exchange in exchanges[:16]:
         history.add(exchange)
     await fed.fresh(history)
@@ -127,7 +126,9 @@ def test_what_is_found_at_the_end_comes_once() -> None:
     history.close()
     view = Overview(history, live=False)
     request = Request({"type": "http", "query_string": b"", "headers": []})
-    first, second = (json.loads(bytes(asyncio.run(view.overview(request)).body)) for _ in range(2))
+    first, second = (
+        complete(lambda: bytes(asyncio.run(view.overview(request)).body)) for _ in range(2)
+    )
     assert first["stands_out"] == second["stands_out"]
 
 
