@@ -48,7 +48,6 @@ class LatencyView:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._labels = [(name, label) for name, label in BY if name in TABLES]
         self._sides = {
             side: ({name: Table(MOST) for name in TABLES}, HeatMap())
             for side in ("client", "broker")
@@ -58,9 +57,7 @@ class LatencyView:
         """Add an exchange; responses without a request have no latency."""
         if exchange.key <= STRAY:
             return
-        labels = [
-            (name, each) for name, label in self._labels for each in label(exchange, self._context)
-        ]
+        labels = [(name, label) for name in TABLES for label in BY[name](exchange, self._context)]
         for side, ms in (("client", exchange.latency_ms), ("broker", exchange.broker_ms)):
             tables, heat = self._sides[side]
             for name, label in labels:
