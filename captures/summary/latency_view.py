@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.summary.counts import Counts
 from barnabas.captures.summary.heat_map import HeatMap
-from barnabas.captures.summary.rows import Row, Table
+from barnabas.captures.summary.rows import Table
 from barnabas.captures.summary.summary import BY, OTHERS
 
 TABLES: Final = ("api", "client", "broker")
@@ -21,7 +22,7 @@ SHOWN: Final = 100
 
 def _document(table: Table) -> list[dict[str, Any]]:
     """Return a table's most frequent rows in JSON form, then the others as one row."""
-    rows, rest = table.ordered(), Row()
+    rows, rest = table.ordered(), Counts()
     for _, row in rows[SHOWN:]:
         rest.add(row)
     return [
