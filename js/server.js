@@ -15,6 +15,9 @@ const MISSING =
 
 const OTHERWISE = 'set BARNABAS to the command that starts barnabas'
 
+/** Seconds that barnabas may take to start, unless BARNABAS_START_SECONDS is set: the first start may build programs. */
+const START_SECONDS = 300
+
 /**
  * Return the words that start barnabas. The first that is there: BARNABAS in the environment (split at spaces),
  * options.command, barnabas on the PATH, the wheel BARNABAS_WHEEL by uvx or pipx, the image BARNABAS_IMAGE by docker
@@ -48,6 +51,8 @@ export const server = () => (ready ??= start())
 
 // When this process is gone the system closes the pipe to the server's stdin, and then it ends.
 async function start() {
+  const seconds = Number(process.env.BARNABAS_START_SECONDS || START_SECONDS)
+  if (Number.isNaN(seconds)) throw new Error(`BARNABAS_START_SECONDS is not a number: ${process.env.BARNABAS_START_SECONDS}`)
   const [program, ...rest] = [...command(), '--until-eof', 'serve-tests', ...options.arguments]
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
@@ -59,8 +64,19 @@ async function start() {
     throw new Error(`barnabas was not ready (${line}): exit code ${code}; its output above may say why, or ${OTHERWISE}`)
   })
   for (const late of [failed, ended]) late.catch(() => {}) // once it is ready nobody waits for these
-  const [first] = await Promise.race([once(lines, 'line'), failed, ended])
-  for (const each of [child, child.stdin, child.stdout]) each.unref() // tests that are over do not wait for it
+  let timer
+  const timeout = new Promise((_, reject) => {
+    const message = `barnabas (${line}) was not ready after ${seconds} s: ${OTHERWISE}, or BARNABAS_START_SECONDS to a longer time`
+    timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(message))
+    }, seconds * 1000)
+  })
+  const firstLine = Promise.race([once(lines, 'line'), failed, ended, timeout]).finally(() => {
+    clearTimeout(timer)
+    for (const each of [child, child.stdin, child.stdout]) each.unref() // tests that are over do not wait for it
+  })
+  const [first] = await firstLine
   const said = readyIn(first)
   if (said?.control) return said
   throw new Error(`barnabas (${line}) said ${JSON.stringify(first)} and not that it is ready: ${OTHERWISE}`)

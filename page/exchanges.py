@@ -26,7 +26,7 @@ from barnabas.captures.values.value import Values
 from barnabas.nearest import did_you_mean
 from barnabas.page.detail import detail, row
 from barnabas.page.fields import body_fields
-from barnabas.page.query import query
+from barnabas.page.query import PLAIN, query
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.history import History
 from barnabas.specs.json_text import compact
@@ -93,8 +93,8 @@ class Exchanges:
         ]
 
     async def about(self, _: Request) -> Response:
-        """Return where the exchanges are from."""
-        return json_response({**self.source, **self._state()})
+        """Return where the exchanges are from, and which filters are plain text."""
+        return json_response({**self.source, "plain": PLAIN, **self._state()})
 
     async def columns(self, _: Request) -> Response:
         """Return the names that a filter may use: columns, and fields of bodies."""

@@ -28,7 +28,7 @@ from barnabas.proxy.network.clock import clock
 WINDOW_MS: Final = 300_000
 """The span of figures by time over live traffic; those over a capture have all of it."""
 
-TABLES: Final = ("client", "topic", "api", "broker")
+TABLES: Final = ("api", "client", "broker", "topic")
 ROWS: Final = 8
 """Rows of a table in a response."""
 
@@ -96,15 +96,14 @@ class _Tables:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._labels = [(name, label) for name, label in BY if name in TABLES]
-        self._tables = {name: Table(LABELS) for name, _ in self._labels}
+        self._tables = {name: Table(LABELS) for name in TABLES}
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange."""
         failed = is_failed(exchange)
-        for name, label in self._labels:
-            for row in label(exchange, self._context):
-                self._tables[name].note(row, exchange.latency_ms, failed=failed)
+        for name, table in self._tables.items():
+            for label in BY[name](exchange, self._context):
+                table.note(label, exchange.latency_ms, failed=failed)
 
     def document(self) -> dict[str, list[dict[str, Any]]]:
         """Return the most frequent rows of each table in JSON form."""

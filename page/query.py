@@ -12,9 +12,13 @@ from barnabas.captures.search import search
 from barnabas.captures.values.value import Values
 from barnabas.proxy.control.bodies import filter_of
 
-_OPERATORS: Final = re.compile(r"[=<>!&|()\[\]{}'\"`*?@]")
-_PATH: Final = re.compile(r"(?:request|response)(?:\.\w+)+")
-_NAMES: Final = frozenset((*(column.name for column in COLUMNS), *BESIDE))
+_NAMES: Final = "|".join((*(column.name for column in COLUMNS), *BESIDE))
+
+PLAIN: Final = (
+    rf"^(?!\s*(?:{_NAMES}|(?:request|response)(?:\.[A-Za-z0-9_]+)+)\s*$)"
+    r"""[^=<>!&|()\[\]{}'"`*?@]*$"""
+)
+"""The regular expression of plain text, in Python and JavaScript alike: see `is_plain`."""
 
 
 def is_plain(text: str) -> bool:
@@ -25,8 +29,7 @@ def is_plain(text: str) -> bool:
     >>> is_plain("api == 'Fetch'"), is_plain("rules"), is_plain("request.topics")
     (False, False, False)
     """
-    name = text.strip()
-    return not (_OPERATORS.search(text) or name in _NAMES or _PATH.fullmatch(name))
+    return re.search(PLAIN, text) is not None
 
 
 def query(text: str, context: Context, values: Values | None = None) -> Filter:

@@ -28,7 +28,10 @@ from barnabas.proxy.control.history import History
 from barnabas.trouble import Trouble
 
 CHUNK: Final = 200
-"""Exchanges that are added at a time; other requests are handled in between."""
+"""Exchanges that are copied at a time."""
+
+TURN: Final = 0.01
+"""Seconds after which other requests have their turn; the exchange that is being added may take longer."""
 
 PATIENCE: Final = 0.25
 """Seconds after which a response has what there is by then, so that a view of a long capture fills."""
@@ -68,10 +71,13 @@ class FedViews:
         async with self._turn:
             while some := history.following(self.after, min(CHUNK, last - self.after)):
                 self._missed += some[0][0] - self.after - 1
+                turn_ends = self._clock() + TURN
                 for self.after, exchange in some:
                     exchange.losses += self._missed  # a copy; checks do not compare across a hole
                     for view in self._views:
                         view.add(exchange)
+                    if self._clock() > turn_ends:
+                        break
                 await asyncio.sleep(0)
                 if self._clock() > until:
                     break
@@ -95,7 +101,7 @@ class Views:
 
     def __post_init__(self) -> None:
         context = self.history.context
-        self._groups = Lanes(), Bands(context), LagSeries.of(context)
+        self._groups = Lanes(), Bands(context), LagSeries(context)
         self._transactions = Transactions(context)
         self._topics, self._latency = Traffic(context), LatencyView(context)
         self._fed = {

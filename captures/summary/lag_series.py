@@ -38,22 +38,13 @@ class _Sample:
 
 
 class LagSeries:
-    """The lag of all groups, and samples of it: the last one of each span of time with exchanges.
+    """The lag of all groups, and samples of it: the last one of each span of time with exchanges."""
 
-    Args:
-        lag: Gets the exchanges that this view gets.
-    """
-
-    def __init__(self, lag: Lag) -> None:
-        self.lag = lag
+    def __init__(self, context: Context) -> None:
+        self.lag = Lag(context)
         self._times = TimeColumns(COLUMNS, _Sample, _Sample.replace)
         self._last = 0
         """When the last response left, in ns since the epoch; 0: no response yet."""
-
-    @classmethod
-    def of(cls, context: Context) -> LagSeries:
-        """Return the series of a new `Lag`."""
-        return cls(Lag(context))
 
     def add(self, exchange: Exchange) -> None:
         """Add an exchange from which the context has learned, in the order in which exchanges end."""
@@ -98,8 +89,3 @@ class LagSeries:
                 for partition, _ in most.most_common(SHOWN)
             ],
         }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the samples of all groups that have some."""
-        groups = sorted({group for (group, *_), _ in self.lag.lags()})
-        return [{"group": group, **self.document(group)} for group in groups]

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.summary.counts import Counts
 from barnabas.captures.summary.heat_map import HeatMap
-from barnabas.captures.summary.rows import Row, Table
+from barnabas.captures.summary.rows import Table
 from barnabas.captures.summary.summary import BY, OTHERS
 
 TABLES: Final = ("api", "client", "broker")
@@ -21,7 +22,7 @@ SHOWN: Final = 100
 
 def _document(table: Table) -> list[dict[str, Any]]:
     """Return a table's most frequent rows in JSON form, then the others as one row."""
-    rows, rest = table.ordered(), Row()
+    rows, rest = table.ordered(), Counts()
     for _, row in rows[SHOWN:]:
         rest.add(row)
     return [
@@ -48,7 +49,6 @@ class LatencyView:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._labels = [(name, label) for name, label in BY if name in TABLES]
         self._sides = {
             side: ({name: Table(MOST) for name in TABLES}, HeatMap())
             for side in ("client", "broker")
@@ -58,9 +58,7 @@ class LatencyView:
         """Add an exchange; responses without a request have no latency."""
         if exchange.key <= STRAY:
             return
-        labels = [
-            (name, each) for name, label in self._labels for each in label(exchange, self._context)
-        ]
+        labels = [(name, label) for name in TABLES for label in BY[name](exchange, self._context)]
         for side, ms in (("client", exchange.latency_ms), ("broker", exchange.broker_ms)):
             tables, heat = self._sides[side]
             for name, label in labels:

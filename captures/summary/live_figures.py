@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.normal_errors import is_failed
 from barnabas.captures.kafka.notes import is_failure
 from barnabas.captures.kafka.topics import topics_of
-from barnabas.captures.summary.api_stats import Latencies
+from barnabas.captures.summary.counts import Counts
 from barnabas.captures.summary.live_groups import LiveGroups
 from barnabas.captures.summary.traffic import SECOND, WINDOW, Traffic
 
@@ -32,39 +31,26 @@ CONNECTIONS: Final = 10_000
 
 
 @dataclass(slots=True)
-class Counts:
+class SecondCounts(Counts):
     """The counts of exchanges in one second."""
 
     second: int = 0
-    count: int = 0
-    errors: int = 0
-    """Responses with an error that is no part of normal operation."""
     unanswered: int = 0
     """Requests that got no response, though they needed one."""
     faults: int = 0
     """Exchanges that a rule changed."""
-    bytes: int = 0
-    """Bytes of requests and responses."""
-    latencies: Latencies = field(default_factory=Latencies)
 
     def note(self, exchange: Exchange) -> None:
         """Count an exchange."""
-        self.count += 1
-        self.errors += is_failed(exchange)
+        Counts.note(self, exchange)
         self.unanswered += exchange.response_size is None and is_failure(exchange.note)
         self.faults += bool(exchange.rules)
-        self.bytes += exchange.request_size + (exchange.response_size or 0)
-        if exchange.latency_ms is not None:
-            self.latencies.note(round(exchange.latency_ms * 1e6))
 
-    def add(self, other: Counts) -> None:
-        """Add other counts."""
-        self.count += other.count
-        self.errors += other.errors
+    def add(self, other: Self) -> None:
+        """Add the counts of another second."""
+        Counts.add(self, other)
         self.unanswered += other.unanswered
         self.faults += other.faults
-        self.bytes += other.bytes
-        self.latencies.add(other.latencies)
 
 
 class Series:
@@ -73,7 +59,7 @@ class Series:
     def __init__(self, seconds: int) -> None:
         self.count = 0
         self.last_api = ""
-        self._seconds: deque[Counts] = deque(maxlen=seconds)
+        self._seconds: deque[SecondCounts] = deque(maxlen=seconds)
 
     def note(self, exchange: Exchange) -> None:
         """Count an exchange. Exchanges end in order; a late one counts in the latest second."""
@@ -81,10 +67,10 @@ class Series:
         self.last_api = exchange.api
         second = exchange.end // SECOND
         if not self._seconds or self._seconds[-1].second < second:
-            self._seconds.append(Counts(second))
+            self._seconds.append(SecondCounts(second=second))
         self._seconds[-1].note(exchange)
 
-    def after(self, second: int) -> Iterator[Counts]:
+    def after(self, second: int) -> Iterator[SecondCounts]:
         """Yield the counts of the seconds after a second."""
         return (counts for counts in self._seconds if counts.second > second)
 
@@ -95,7 +81,7 @@ class Series:
             second: The last second before the window.
             seconds: The length of the window, by which counts are divided.
         """
-        counts = Counts()
+        counts = SecondCounts()
         for each in self.after(second):
             counts.add(each)
         latencies = counts.latencies

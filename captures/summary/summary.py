@@ -35,16 +35,16 @@ def _node(exchange: Exchange) -> str:
     return "-" if exchange.broker is None else str(exchange.broker)
 
 
-BY: Final[tuple[tuple[str, Label], ...]] = (
-    ("api", lambda exchange, _: (exchange.api,)),
-    ("client", lambda exchange, _: (exchange.client_id or "-",)),
-    ("connection", lambda exchange, _: (f"{exchange.connection} {exchange.client_address}",)),
-    ("broker", lambda exchange, _: (_node(exchange),)),
-    ("topic", lambda exchange, context: topics_of(exchange, context.topics)),
-)
-"""The tables: name, and the function that labels exchanges."""
+BY: Final[dict[str, Label]] = {
+    "api": lambda exchange, _: (exchange.api,),
+    "client": lambda exchange, _: (exchange.client_id or "-",),
+    "connection": lambda exchange, _: (f"{exchange.connection} {exchange.client_address}",),
+    "broker": lambda exchange, _: (_node(exchange),),
+    "topic": lambda exchange, context: topics_of(exchange, context.topics),
+}
+"""By the name of a table: the function that labels exchanges."""
 
-KINDS: Final = tuple(name for name, _ in BY)
+KINDS: Final = tuple(BY)
 """The names of the tables."""
 
 
@@ -114,7 +114,6 @@ class Summary:
         self.first = 0
         """When the first request arrived, ns since the epoch."""
         self.last = 0
-        self._labels = [(self.tables[name], label) for name, label in BY if name in self.tables]
         self._software: Memory[int, str] = Memory()
 
     def note(self, exchange: Exchange, context: Context) -> None:
@@ -125,8 +124,8 @@ class Summary:
         if reported := software_of(exchange):
             self._software[exchange.connection] = reported
         software = self._software.get(exchange.connection)
-        for table, label in self._labels:
-            for name in label(exchange, context):
+        for by, table in self.tables.items():
+            for name in BY[by](exchange, context):
                 if name not in table and len(table) >= MOST:
                     name = OTHERS
                 table.setdefault(name, Row()).note(exchange, software)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.normal_errors import is_failed
-from barnabas.captures.summary.api_stats import Latencies
+from barnabas.captures.summary.counts import Counts
 from barnabas.captures.summary.time_columns import TimeColumns
 
 COLUMNS: Final = 80
@@ -23,25 +22,16 @@ CONNECTIONS: Final = 10_000
 
 
 @dataclass(slots=True)
-class Column:
+class Column(Counts):
     """The exchanges whose requests arrived in a span of time."""
 
-    count: int = 0
-    errors: int = 0
-    """Responses with an error that is no part of normal operation."""
-    bytes: int = 0
     connections: set[int] = field(default_factory=set)
-    latencies: Latencies = field(default_factory=Latencies)
 
     def note(self, exchange: Exchange) -> None:
         """Count an exchange."""
-        self.count += 1
-        self.errors += is_failed(exchange)
-        self.bytes += exchange.request_size + (exchange.response_size or 0)
+        Counts.note(self, exchange)
         if len(self.connections) < CONNECTIONS:
             self.connections.add(exchange.connection)
-        if exchange.latency_ms is not None:
-            self.latencies.note(round(exchange.latency_ms * MS))
 
     def document(self) -> dict[str, Any]:
         """Return the counts in JSON form."""
@@ -54,14 +44,11 @@ class Column:
             "p99_ms": self.latencies.percentile_ms(0.99),
         }
 
-    def add(self, other: Column) -> None:
+    def add(self, other: Self) -> None:
         """Add the counts of another column."""
-        self.count += other.count
-        self.errors += other.errors
-        self.bytes += other.bytes
+        Counts.add(self, other)
         room = CONNECTIONS - len(self.connections)
         self.connections.update(islice(other.connections - self.connections, room))
-        self.latencies.add(other.latencies)
 
 
 class Timeline:

@@ -186,9 +186,11 @@ def compared(first: Target, second: Target) -> PairTarget:
 
 
 def _one(text: str, owned: bool, kinds: tuple[TargetKind, ...]) -> Target:
-    name, _, rest = text.partition(":")
+    name, colon, rest = text.partition(":")
     for kind in kinds:
         if kind.name == name:
+            if colon and not rest:
+                raise Misuse(f"{text} has nothing after the colon; write e.g. {kind.example}")
             return kind.make(rest, owned)
     hint = choices(name, [kind.name for kind in kinds])
     raise Misuse(f"{text}: unknown kind of target {name!r}{hint}")

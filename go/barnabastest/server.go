@@ -13,8 +13,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Command starts barnabas. Set it before the first test; empty: see command.
@@ -67,6 +69,20 @@ func command() ([]string, error) {
 		"(its wheel, for uvx or pipx on the PATH) or BARNABAS_IMAGE (its image, for docker or podman on the PATH)")
 }
 
+// startSeconds returns how long barnabas may take to start: BARNABAS_START_SECONDS, or 300, since the first start
+// may download or build programs.
+func startSeconds() (float64, error) {
+	text := os.Getenv("BARNABAS_START_SECONDS")
+	if text == "" {
+		return 300, nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("BARNABAS_START_SECONDS is not a number: %q", text)
+	}
+	return seconds, nil
+}
+
 // start starts the server. The pipe to its stdin is closed by the system when this process is gone, and
 // then it ends.
 func start() (ready, error) {
@@ -74,10 +90,15 @@ func start() (ready, error) {
 	if err != nil {
 		return ready{}, err
 	}
+	seconds, err := startSeconds()
+	if err != nil {
+		return ready{}, err
+	}
 	words = append(append(words[:len(words):len(words)], "--until-eof", "serve-tests"), Options...)
 	process := exec.Command(words[0], words[1:]...)
 	process.Stderr = os.Stderr
-	if stdin, err = process.StdinPipe(); err != nil {
+	in, err := process.StdinPipe()
+	if err != nil {
 		return ready{}, err
 	}
 	out, err := process.StdoutPipe()
@@ -88,7 +109,15 @@ func start() (ready, error) {
 		return ready{}, fmt.Errorf("barnabas can't be started: %w", err)
 	}
 	reader := bufio.NewReader(out)
+	timer := time.AfterFunc(time.Duration(seconds*float64(time.Second)), func() {
+		process.Process.Kill()
+		out.Close()
+	})
 	line, err := reader.ReadBytes('\n')
+	if !timer.Stop() {
+		return ready{}, fmt.Errorf("barnabas (%q) was not ready after %v s: set BARNABAS to the command that starts barnabas, "+
+			"or BARNABAS_START_SECONDS to a longer time", words, seconds)
+	}
 	if err != nil {
 		return ready{}, fmt.Errorf("barnabas was not ready (%q): %v", words, process.Wait())
 	}
@@ -97,5 +126,6 @@ func start() (ready, error) {
 	if err := json.Unmarshal(line, &found); err != nil {
 		return ready{}, fmt.Errorf("barnabas said %q: %w", line, err)
 	}
+	stdin = in
 	return found.Ready, nil
 }

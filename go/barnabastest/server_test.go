@@ -7,6 +7,19 @@ import (
 	"testing"
 )
 
+func TestAProgramThatPrintsNothingIsNotWaitedForWithoutEnd(t *testing.T) {
+	t.Setenv("BARNABAS", "sh -c cat")
+	for seconds, expected := range map[string]string{
+		"0.1":  "was not ready after 0.1 s: set BARNABAS to the command that starts barnabas, or BARNABAS_START_SECONDS to a longer time",
+		"soon": `BARNABAS_START_SECONDS is not a number: "soon"`,
+	} {
+		t.Setenv("BARNABAS_START_SECONDS", seconds)
+		if _, err := start(); err == nil || !strings.HasSuffix(err.Error(), expected) {
+			t.Errorf("%s: %v", seconds, err)
+		}
+	}
+}
+
 func TestHowBarnabasIsStarted(t *testing.T) {
 	for _, each := range []struct{ onPath, command, wheel, image, expected string }{
 		{"barnabas uvx", "python3  -m\tbarnabas", "", "", "python3 -m barnabas"},

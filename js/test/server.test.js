@@ -40,3 +40,15 @@ for (const [program, expected] of [
     await assert.rejects(server(), expected)
   })
 }
+
+for (const [seconds, expected] of [
+  ['0.1', /^Error: barnabas \(sh -c cat .*\) was not ready after 0\.1 s: set BARNABAS .*, or BARNABAS_START_SECONDS to a longer time$/],
+  ['soon', /^Error: BARNABAS_START_SECONDS is not a number: soon$/]
+]) {
+  test(`a program that prints nothing is waited for ${seconds} seconds`, async t => {
+    t.after(() => delete process.env.BARNABAS_START_SECONDS)
+    Object.assign(process.env, { BARNABAS: 'sh -c cat', BARNABAS_START_SECONDS: seconds })
+    const { server } = await import(`../server.js?seconds=${seconds}`)
+    await assert.rejects(server(), expected)
+  })
+}

@@ -36,6 +36,8 @@ class Source(State):
     name: str
     files: NotRequired[list[str]]
     keeps: int
+    plain: str
+    """A regular expression: a filter that matches it is plain text, no condition."""
 
 
 class StreamLine(State):

@@ -2,9 +2,8 @@
 import {go, state} from "./store.js";
 import {html} from "./vendor/preact.js";
 
-// plain text is no condition: what is added takes its place
-const conditional = text => /[=<>!&|()[\]{}'"`*?@]/.test(text) || text === "error";
-const joined = condition => !conditional(state.filter) || !conditional(condition) ? condition : state.filter.includes("|") ? `(${state.filter}) && ${condition}` : `${state.filter} && ${condition}`;
+// A condition takes the place of plain text.
+const joined = condition => new RegExp(state.source.plain).test(state.filter) ? condition : state.filter.includes("|") ? `(${state.filter}) && ${condition}` : `${state.filter} && ${condition}`;
 
 export function Quick({only}) {
   const labels = ["Only these", "All others"];

@@ -6,7 +6,7 @@ const kept = () => {
 
 export const state = {
   ...kept(),
-  source: {kind: "", name: "", first: 0, end: 0, over: false, trouble: ""},
+  source: {kind: "", name: "", first: 0, end: 0, over: false, trouble: "", plain: "^$"},
   problem: "",
   refused: "",  // why the filter is none
   help: false,

@@ -56,7 +56,12 @@ def test_clients_do_the_same_directly_and_through_the_proxy(
 ) -> None:
     """And checks find nothing in what passes, as the proxy captures it and on the wire."""
     found = list(cells(broker, clients, NODES, print))
-    assert [cell for cell in found if not cell.fine] == []
+    unexpected = "\n".join(
+        f"{cell.client} {cell.workload}: {cell.verdict}: {cell.reason}"
+        for cell in found
+        if not cell.fine
+    )
+    assert not unexpected, unexpected
     known = {(cell.client, cell.workload): cell for cell in found}
     assert set(known) == {(client, name) for client in clients for name in WORKLOADS}
     same = {where for where, cell in known.items() if cell.verdict is Verdict.SAME}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -65,6 +67,14 @@ class Caller:
         found = Answer(answer.status, named, answer.read())
         connection.close()
         return found
+
+
+def complete(ask: Callable[[], str | bytes]) -> dict[str, Any]:
+    """Request a computed view until it has all exchanges: on a busy machine one response lacks some."""
+    document: dict[str, Any] = {"waiting": 1}
+    while document["waiting"]:
+        document = json.loads(ask())
+    return document
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -13,7 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.latency_view import MOST, SHOWN, LatencyView
 from barnabas.captures.summary.summary import OTHERS
 from tests.page.browser import opened_at
-from tests.page.pages import FAULTS, Caller, called, served, shown
+from tests.page.pages import FAULTS, Caller, called, complete, served, shown
 
 CELLS = """async ([cells, width, column]) => {
   const {filterOf} = await import("/page/heat_map.js");
@@ -53,7 +52,7 @@ def numbers(call: Caller, filter: str) -> int:
 async def test_the_filter_of_each_cell_finds_as_many_exchanges_as_it_has() -> None:
     _, app = shown(FAULTS)
     with called(shown) as call:
-        found: Any = json.loads(call("/v1/latency").body)
+        found = complete(lambda: call("/v1/latency").body)
         async with served(app) as address, opened_at(address) as (page, said):
             for side, column in (("client", "latency_ms"), ("broker", "broker_ms")):
                 heat = found[side]["heat"]

@@ -90,6 +90,17 @@ async def test_a_cell_filters_by_what_it_shows_and_by_all_else() -> None:
         assert {text[0] for text in await column(page, "conn")} == {"3"}
 
 
+@pytest.mark.parametrize(
+    ("typed", "joined"), [("rules", "rules && api == 'Produce'"), ("orders", "api == 'Produce'")]
+)
+async def test_a_cell_narrows_a_condition_and_replaces_plain_text(typed: str, joined: str) -> None:
+    _, app = shown()
+    async with served(app) as address, opened_at(f"{address}&filter={typed}") as (page, _):
+        await page.locator(".rows .api", has_text="Produce").first.hover()
+        await page.get_by_role("button", name="Only these: api").click()
+        await page.wait_for_function(f'document.querySelector("#filter").value === "{joined}"')
+
+
 async def test_plain_text_finds_what_grep_would() -> None:
     _, app = shown()
     async with served(app) as address, opened_at(address) as (page, said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,17 +18,16 @@ from barnabas.captures.checks.finding import Check, NoSettings
 from barnabas.captures.checks.runner import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.page.overview import LiveChecks, Overview
-from barnabas.page.views import CHUNK, FedViews
+from barnabas.page.views import FedViews
 from barnabas.proxy.control.history import History
 from tests.page.browser import opened_at
-from tests.page.pages import FAULTS, Caller, called, served, shown
+from tests.page.pages import FAULTS, Caller, called, complete, served, shown
 
 WRONG = Path("captures/samples/wrong.pcap")
 
 
 def overview(call: Caller) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(call("/v1/overview").body)
-    return found
+    return complete(lambda: call("/v1/overview").body)
 
 
 def test_what_stands_out_is_what_check_finds() -> None:
@@ -78,27 +78,37 @@ def test_a_check_that_fails_is_named_and_the_figures_stay() -> None:
     assert checks.document() == []
 
 
-def test_a_view_of_a_long_capture_fills_in_several_answers() -> None:
-    history = History(most=10 * CHUNK)
+async def test_a_slow_view_fills_in_several_answers_and_never_holds_the_loop() -> None:
+    history = History()
     sample = next(open_capture(FAULTS).exchanges())
-    for _ in range(3 * CHUNK):
+    for _ in range(10):
         history.add(sample)
-    seconds = iter(range(1000))
+    events: list[str] = []
 
-    class Nothing:
+    class Slow:
+        """A view that takes longer than its turn for each exchange."""
+
         def add(self, exchange: Exchange) -> None:
-            pass
+            events.append("exchange")
 
-    fed = FedViews(Nothing(), clock=lambda: float(next(seconds)))
-    answers = [asyncio.run(fed.fresh(history)) for _ in range(4)]
-    assert [each["fed"] for each in answers] == [CHUNK, 2 * CHUNK, 3 * CHUNK, 3 * CHUNK]
-    assert [each["waiting"] for each in answers] == [2 * CHUNK, CHUNK, 0, 0]
+    async def other_requests() -> None:
+        while True:
+            events.append("other request")
+            await asyncio.sleep(0)
+
+    fed = FedViews(Slow(), clock=lambda: events.count("exchange") * 0.1)
+    others = asyncio.create_task(other_requests())
+    answers = [await fed.fresh(history) for _ in range(4)]
+    others.cancel()
+    assert [each["fed"] for each in answers] == [3, 6, 9, 10], "until PATIENCE ends"
+    assert [each["waiting"] for each in answers] == [7, 4, 1, 0]
+    assert ("exchange", "exchange") not in pairwise(events)
 
 
 async def test_checks_do_not_compare_exchanges_across_a_hole_of_the_history() -> None:
     exchanges = list(open_capture(Path("captures/samples/flapping.pcapng")).exchanges())
     history, checks = History(most=100), LiveChecks()
-    fed = FedViews(checks)
+    fed = FedViews(checks, clock=lambda: 0.0)
     for exchange in exchanges[:16]:
         history.add(exchange)
     await fed.fresh(history)
@@ -116,7 +126,9 @@ def test_what_is_found_at_the_end_comes_once() -> None:
     history.close()
     view = Overview(history, live=False)
     request = Request({"type": "http", "query_string": b"", "headers": []})
-    first, second = (json.loads(bytes(asyncio.run(view.overview(request)).body)) for _ in range(2))
+    first, second = (
+        complete(lambda: bytes(asyncio.run(view.overview(request)).body)) for _ in range(2)
+    )
     assert first["stands_out"] == second["stands_out"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.page.sequence import Sequence
 from barnabas.page.views import CHUNK, ROWS, FedViews, Views
 from barnabas.proxy.control.history import History
+from tests.page.pages import complete
 
 SAMPLE = Path("captures/samples/rebalance.pcap.gz")
 
@@ -43,8 +43,7 @@ def feed(history: History, upto: int, before: int = 0) -> None:
 
 
 def asked(views: Views, what: str, query: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(asyncio.run(getattr(views, what)(request(query))).body)
-    return found
+    return complete(lambda: asyncio.run(getattr(views, what)(request(query))).body)
 
 
 def whole() -> Views:
@@ -116,6 +115,6 @@ def test_an_answer_does_not_wait_for_what_comes_meanwhile() -> None:
     sample = next(open_capture(SAMPLE).exchanges())
     for _ in range(CHUNK + 10):
         history.add(sample)
-    fed = FedViews(Echo())
+    fed = FedViews(Echo(), clock=lambda: 0.0)
     assert asyncio.run(fed.fresh(history)) == {"fed": CHUNK + 10, "missed": 0, "waiting": 0}
     assert asyncio.run(fed.fresh(history)) == {"fed": 2 * (CHUNK + 10), "missed": 0, "waiting": 0}

@@ -24,11 +24,18 @@ VIEWS: dict[str, Callable[[Context], Any]] = {
     "lanes": lambda _: Lanes(),
     "bands": Bands,
     "lag": Lag,
-    "lag over time": LagSeries.of,
+    "lag over time": LagSeries,
     "transactions": Transactions,
     "traffic": Traffic,
     "latency": LatencyView,
 }
+
+
+def document(view: Any) -> Any:
+    """Return all that the page can show of a view."""
+    if isinstance(view, LagSeries):
+        return [view.document(group) for group in sorted({row["group"] for row in view.lag.rows()})]
+    return view.rows()
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -43,7 +50,7 @@ def test_looks_change_nothing(view: str, name: str, looks: set[int]) -> None:
     for number, exchange in enumerate(sample(name)):
         shown(looked, context, exchange)
         if number in looks:
-            looked.rows()
+            document(looked)
     context = Context()
     once = shown(VIEWS[view](context), context, *sample(name))
-    assert json_text(looked.rows()) == json_text(once.rows())
+    assert json_text(document(looked)) == json_text(document(once))

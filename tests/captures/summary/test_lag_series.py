@@ -17,7 +17,7 @@ from tests.captures.summary.views import shown
 
 def series(*exchanges: Exchange) -> LagSeries:
     context = Context()
-    return shown(LagSeries.of(context), context, *exchanges)
+    return shown(LagSeries(context), context, *exchanges)
 
 
 def points(document: dict[str, Any]) -> list[tuple[int, int]]:

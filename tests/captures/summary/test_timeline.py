@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.timeline import COLUMNS, CONNECTIONS, Timeline
 from barnabas.page.overview import WINDOW_MS
+from barnabas.specs.keys import API_VERSIONS, JOIN_GROUP
 
 SECOND = 1_000_000_000
 
@@ -73,10 +74,14 @@ def test_connections_stay_bounded_where_columns_are_merged() -> None:
     assert max(column["connections"] for column in columns) == CONNECTIONS
 
 
-def test_errors_that_are_normal_are_none() -> None:
+@pytest.mark.parametrize(
+    ("api", "normal_error"),
+    [(JOIN_GROUP, "MEMBER_ID_REQUIRED"), (API_VERSIONS, "UNSUPPORTED_VERSION")],
+)
+def test_errors_that_are_normal_are_none(api: int, normal_error: str) -> None:
     timeline = Timeline()
-    timeline.add(exchange(SECOND, "MEMBER_ID_REQUIRED", api=11))
-    timeline.add(exchange(SECOND, "NOT_COORDINATOR", api=11))
+    timeline.add(exchange(SECOND, normal_error, api=api))
+    timeline.add(exchange(SECOND, "NOT_COORDINATOR", api=api))
     assert timeline.document(timeline.last)["total"]["errors"] == 1
 
 

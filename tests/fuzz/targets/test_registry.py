@@ -44,6 +44,8 @@ def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: TargetKind) 
         ("apache:4.3.1?mechanism=SCRAM-SHA-256", "mechanism is for listener sasl_plaintext"),
         ("librdkafka:2", "the target takes no name"),
         ("kfake:1.0", "write kfake"),
+        ("kfake:", "kfake: has nothing after the colon; write e.g. kfake$"),
+        ("librdkafka: vs kfake", "nothing after the colon"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
         ("address:[::1:9", "HOST:PORT"),

@@ -267,16 +267,20 @@ def test_the_first_join_of_a_group_stands_out_only_if_it_is_long(
 
 
 @pytest.mark.parametrize(
-    ("names", "severity", "beginning"),
+    ("api", "names", "severity", "beginning"),
     [
-        (GUIDING, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
-        ((*GUIDING, "NOT_COORDINATOR"), "warning", "b: 1 NOT_COORDINATOR in responses"),
+        ("JoinGroup", GUIDING, "fine", "a: 9 MEMBER_ID_REQUIRED, 9 REBALANCE_IN_PROGRESS in responses"),
+        ("JoinGroup", (*GUIDING, "NOT_COORDINATOR"), "warning", "b: 1 NOT_COORDINATOR in responses"),
+        ("ApiVersions", ["UNSUPPORTED_VERSION"], "fine", "b: 1 UNSUPPORTED_VERSION in responses"),
+        ("Produce", ["UNSUPPORTED_VERSION"], "warning", "b: 1 UNSUPPORTED_VERSION in responses"),
     ],
-)
-def test_usual_errors_do_not_stand_out(names: Sequence[str], severity: str, beginning: str) -> None:
+)  # fmt: skip
+def test_usual_errors_do_not_stand_out(
+    api: str, names: Sequence[str], severity: str, beginning: str
+) -> None:
     (row, *_) = results()["errors"].rows
     rows = [
-        {**row, "error": name, "client_id": "a" if name in GUIDING else "b"}
+        {**row, "api": api, "error": name, "client_id": "a" if name in GUIDING else "b"}
         | {"count": 9 if name in GUIDING else 1}
         for name in names
     ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from starlette.requests import Request
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.live_figures import Figures
 from barnabas.captures.summary.traffic import SECOND
 from barnabas.proxy.control.figures import FigureStream, events
 from barnabas.proxy.control.history import FOLLOWERS, History
@@ -80,6 +83,35 @@ async def test_groups_are_unknown_after_exchanges_were_lost() -> None:
     (after,) = snapshot_of(await anext(stream))["groups"]
     assert (before["state"], after["state"]) == ("stable", "empty")
     await stream.aclose()
+
+
+async def test_snapshots_are_computed_one_at_a_time_outside_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[int] = []
+    loop_thread = threading.get_ident()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def snapshot(_: Figures, now: int) -> dict[str, Any]:
+        threads.append(threading.get_ident())
+        begun.set()
+        if threading.get_ident() != loop_thread:
+            go_on.wait()
+        return {}
+
+    monkeypatch.setattr(Figures, "snapshot", snapshot)
+    streams = [events(History(), 1, now=lambda: SECOND) for _ in range(2)]
+    for stream in streams:
+        await anext(stream)
+    snapshots = [asyncio.ensure_future(anext(stream)) for stream in streams]
+    await asyncio.to_thread(begun.wait)  # the loop goes on meanwhile
+    computing = len(threads)
+    go_on.set()
+    assert await asyncio.gather(*snapshots) == ['event: figures\ndata: {"missed":0}\n\n'] * 2
+    assert (computing, len(threads)) == (1, 2)
+    assert len({*threads, loop_thread}) == 2, "one thread, which is not the loop's"
+    for stream in streams:
+        await stream.aclose()
 
 
 @pytest.mark.parametrize("interval", ["0", "31", "nan", "soon", "-1"])

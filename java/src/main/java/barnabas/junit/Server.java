@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -25,12 +27,15 @@ import java.util.stream.Stream;
  * @param bootstrap the cluster that all proxies are in front of
  */
 record Server(String control, String token, String bootstrap) {
+    /** The first start may download or build programs. */
+    private static final long START_SECONDS = 300;
+
     private static Server one;
 
     static synchronized Server get() {
         if (one == null) {
             try {
-                one = start();
+                one = start(command(System.getenv()), startSeconds(System.getenv()));
             } catch (IOException problem) {
                 throw new UncheckedIOException("barnabas can't be started: " + problem.getMessage(), problem);
             }
@@ -38,14 +43,31 @@ record Server(String control, String token, String bootstrap) {
         return one;
     }
 
-    private static Server start() throws IOException {
-        List<String> command = new ArrayList<>(command(System.getenv()));
+    /** Returns how many seconds barnabas may take to start: BARNABAS_START_SECONDS, or START_SECONDS. */
+    static long startSeconds(Map<String, String> environment) {
+        String text = environment.getOrDefault("BARNABAS_START_SECONDS", "");
+        try {
+            return text.isEmpty() ? START_SECONDS : Long.parseLong(text);
+        } catch (NumberFormatException problem) {
+            throw new IllegalStateException("BARNABAS_START_SECONDS is not a whole number: " + text, problem);
+        }
+    }
+
+    static Server start(List<String> words, long seconds) throws IOException {
+        List<String> command = new ArrayList<>(words);
         command.addAll(List.of("--until-eof", "serve-tests"));
         command.addAll(words(System.getProperty("barnabas.options")));
         Process process =
                 new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         BufferedReader out = process.inputReader();
-        String line = out.readLine();
+        String line = CompletableFuture.supplyAsync(() -> lineOf(out))
+                .completeOnTimeout("", seconds, TimeUnit.SECONDS)
+                .join();
+        if (line != null && line.isEmpty()) {
+            process.destroyForcibly();
+            throw new IOException("it was not ready after " + seconds + " s: " + String.join(" ", command)
+                    + "; set BARNABAS to the command that starts barnabas, or BARNABAS_START_SECONDS to a longer time");
+        }
         if (line == null) {
             throw new IOException("it was not ready: " + String.join(" ", command));
         }
@@ -55,6 +77,14 @@ record Server(String control, String token, String bootstrap) {
         JsonNode ready = new ObjectMapper().readTree(line).get("ready");
         return new Server(
                 ready.get("control").asText(), ready.get("token").asText(), ready.get("bootstrap").asText());
+    }
+
+    private static String lineOf(BufferedReader out) {
+        try {
+            return out.readLine();
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
     }
 
     /**

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,20 @@ class ServerTest {
         Map<String, String> environment = new HashMap<>(settings);
         environment.put("PATH", path.toString());
         return String.join(" ", Server.command(environment));
+    }
+
+    @Test
+    void aProgramThatPrintsNothingIsNotWaitedForWithoutEnd() {
+        var late = assertThrows(IOException.class, () -> Server.start(List.of("sh", "-c", "cat"), 0));
+        assertEquals(
+                "it was not ready after 0 s: sh -c cat --until-eof serve-tests; set BARNABAS to the command that starts "
+                        + "barnabas, or BARNABAS_START_SECONDS to a longer time",
+                late.getMessage());
+        assertEquals(300, Server.startSeconds(Map.of()));
+        assertEquals(9, Server.startSeconds(Map.of("BARNABAS_START_SECONDS", "9")));
+        var wrong = assertThrows(
+                IllegalStateException.class, () -> Server.startSeconds(Map.of("BARNABAS_START_SECONDS", "soon")));
+        assertEquals("BARNABAS_START_SECONDS is not a whole number: soon", wrong.getMessage());
     }
 
     @Test
