@@ -11,12 +11,12 @@ const ERRORS = ["NOT_LEADER_OR_FOLLOWER", "NOT_COORDINATOR", "COORDINATOR_LOAD_I
   "TOPIC_AUTHORIZATION_FAILED", "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "INVALID_REQUEST", "UNKNOWN_SERVER_ERROR"];
 const seconds = ms => (ms / 1000).toFixed(1) + " s";
 const rules = "/scenario/rules";
-const one = name => `${rules}/${encodeURIComponent(name)}`;
+const pathOf = name => `${rules}/${encodeURIComponent(name)}`;
 
 export function Breakpoints() {
-  const [queue, problem, again] = usePolled("/breakpoints", 500);
+  const [queue, problem, reload] = usePolled("/breakpoints", 500);
   const [chosen, choose] = useState(null), [done, tell] = useState(null);
-  const decided = said => { choose(null); tell(said); again(); };
+  const decided = decision => { choose(null); tell(decision); reload(); };
   return html`<div class="view">
     ${problems(queue, problem)}
     <${Stops}/>
@@ -24,7 +24,7 @@ export function Breakpoints() {
     ${queue && html`<${Table} label="Messages that wait" none="No message waits at a breakpoint." columns=${COLUMNS(chosen, id => { choose(id); tell(null); })}
       rows=${queue.slice(0, SHOWN).map(row => ({...row, key: row.id, kind: row.id === chosen ? "chosen" : ""}))}/>`}
     ${queue?.length > SHOWN && html`<p class="none">More messages wait.</p>`}
-    ${done && html`<${Done} said=${done}/>`}
+    ${done && html`<${Done} decision=${done}/>`}
     ${chosen && html`<${Message} key=${chosen} id=${chosen} now=${queue?.find(row => row.id === chosen)} listed=${queue} decided=${decided}/>`}</div>`;
 }
 
@@ -44,10 +44,10 @@ const Left = ({ms, of, field}) => html`<span class=${ms < 5000 ? "danger" : ""}>
 
 // the rules that stop messages, and another one
 function Stops() {
-  const [scenario, trouble, again] = usePolled("/scenario");
-  const [problem, put] = useState("");
+  const [scenario, trouble, reload] = usePolled("/scenario");
+  const [problem, setProblem] = useState("");
   const form = useRef();
-  const ask = calls => calls().then(() => { put(""); again(); }, found => put(found.message));
+  const ask = calls => calls().then(() => { setProblem(""); reload(); }, error => setProblem(error.message));
   const add = event => {
     event.preventDefault();
     const {api, direction, client, next} = form.current.elements, match = {};
@@ -58,13 +58,13 @@ function Stops() {
     const rule = {name, match, ...next.checked ? {when: {probability: 0}} : {}, do: "breakpoint"};
     ask(async () => {
       await call("POST", rules, JSON.stringify(rule));
-      if (next.checked) await call("POST", `${one(name)}/fire`);
+      if (next.checked) await call("POST", `${pathOf(name)}/fire`);
     });
   };
   const stops = scenario?.rules.filter(rule => /(^|\+ )breakpoint/.test(rule.what)) ?? [];
   const hand = rule => html`<span class="hand"><button aria-label=${`Next match: ${plain(rule.name)}`} title="stop at its next match, regardless of its when"
-      onClick=${() => ask(() => call("POST", `${one(rule.name)}/fire`))}>Next match</button>
-    <button aria-label=${`Remove: ${plain(rule.name)}`} title="remove it and forward the messages that it holds" onClick=${() => ask(() => call("DELETE", one(rule.name)))}>Remove</button></span>`;
+      onClick=${() => ask(() => call("POST", `${pathOf(rule.name)}/fire`))}>Next match</button>
+    <button aria-label=${`Remove: ${plain(rule.name)}`} title="remove it and forward the messages that it holds" onClick=${() => ask(() => call("DELETE", pathOf(rule.name)))}>Remove</button></span>`;
   return html`<form class="bar stop" ref=${form} onSubmit=${add} aria-label="Stop at messages">
       <label>API <input name="api" size="14" placeholder="any" spellcheck=${false}/></label>
       <label>direction <select name="direction">${["", "request", "response"].map(way => html`<option value=${way}>${way || "both"}</option>`)}</select></label>
@@ -80,12 +80,12 @@ function Stops() {
 // one message. All that is changed is held as the JSON of what is put there, "" while it is none: `edits` by path, `added`
 // by a number of its own, `rewritten` by path and place of a record and what of it. `removed`: elements that are taken out
 function Message({id, now, listed, decided}) {
-  const [found, put] = useState(null), [problem, say] = useState("");
+  const [message, setMessage] = useState(null), [problem, say] = useState("");
   const [edits, edit] = useState({}), [added, add] = useState({}), [removed, remove] = useState([]), [rewritten, rewrite] = useState({});
   const [hex, setHex] = useState(null), [error, setError] = useState("");
   useEffect(() => {
     let over = false;
-    get("/breakpoints/" + id).then(value => over || put(value), problem => over || say(problem.message));
+    get("/breakpoints/" + id).then(value => over || setMessage(value), problem => over || say(problem.message));
     return () => { over = true; };
   }, []);
   const send = body => call("POST", "/breakpoints/" + id, body).then(decided, problem => say(problem.message));
@@ -100,27 +100,27 @@ function Message({id, now, listed, decided}) {
     ...Object.values(added).map(({path, text}) => `{"edit": {"append": {${JSON.stringify(path)}: ${text}}}}`), ...changes.length ? [`{"edit": {${changes.join(", ")}}}`] : []];
   const change = () => send(hex !== null ? JSON.stringify({replace: {hex}}) : does.length ? `[${does.join(", ")}]` : "");
   const changed = hex !== null || does.length > 0;
-  const tree = {found, edits, edit, added, add, removed, remove, rewritten, rewrite};
-  if (!found) return html`<p class=${problem ? "problem" : "none"} role="status">${plain(problem || "…")}</p>`;
+  const tree = {message, edits, edit, added, add, removed, remove, rewritten, rewrite};
+  if (!message) return html`<p class=${problem ? "problem" : "none"} role="status">${plain(problem || "…")}</p>`;
   return html`<article class="waiting" aria-label=${`Message ${id}`}>
-    <h2>${found.id} ${plain(found.api)} v${found.version} ${found.direction}</h2>
-    <p>${plain(found.client_id || found.client_address)} · connection ${found.connection} · correlation id ${found.correlation_id}${
+    <h2>${message.id} ${plain(message.api)} v${message.version} ${message.direction}</h2>
+    <p>${plain(message.client_id || message.client_address)} · connection ${message.connection} · correlation id ${message.correlation_id}${
       now ? ` · waits ${seconds(now.waited_ms)}` : ""}</p>
     ${listed && !now && html`<p class="problem" role="alert">It no longer waits: it was forwarded, or somebody else decided.</p>`}
     ${problem && html`<p class="problem" role="alert">${plain(problem)}</p>`}
-    ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
-    ${found.masked && html`<p class="none">Some of it is hidden here; fields that you do not change are forwarded unchanged.</p>`}
+    ${message.problem && html`<p class="problem">${plain(message.problem)}</p>`}
+    ${message.masked && html`<p class="none">Some of it is hidden here; fields that you do not change are forwarded unchanged.</p>`}
     <fieldset class="bar" disabled=${listed && !now}>
       <button class="primary" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
       ${changed && html`<button onClick=${() => { edit({}); add({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
-      ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
+      ${message.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
       <button class="danger" title="its receiver gets nothing more on this connection in that direction, as when TCP loses it" onClick=${() => send("drop")}>Drop it and all later messages</button>
       <button class="danger" title="later messages on the connection pass" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></fieldset>
-    ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
-    ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${({target: {open}}) => setHex(now => open ? now ?? spaced(found.hex) : null)}>
+    ${message.body !== null && hex === null && html`<${Fields} value=${message.body} path="" tree=${tree}/>`}
+    ${message.hex !== null && !message.masked && html`<details open=${hex !== null} onToggle=${({target: {open}}) => setHex(now => open ? now ?? spaced(message.hex) : null)}>
       <summary>Other bytes, valid or not</summary>
       <textarea aria-label="Bytes of the body in hex" rows="6" spellcheck=${false} value=${hex ?? ""} onInput=${event => setHex(event.target.value)}></textarea></details>`}
   </article>`;
@@ -130,11 +130,11 @@ const spaced = hex => hex.replace(/(.{8})(?=.)/g, "$1 ");
 
 // a tree whose leaves are fields of a form; the server looks at types
 function Fields({value, path, tree}) {
-  const [shown, more] = useState(ITEMS);
-  const {found, edits, edit, added, add, removed, remove} = tree;
+  const [limit, raise] = useState(ITEMS);
+  const {message, edits, edit, added, add, removed, remove} = tree;
   const all = Object.entries(value), list = Array.isArray(value);
   const change = (at, text, before) => edit(({[at]: _, ...rest}) => text === before ? rest : {...rest, [at]: text});
-  return html`<ul>${all.slice(0, shown).map(([key, each]) => {
+  return html`<ul>${all.slice(0, limit).map(([key, each]) => {
     const at = list ? `${path}[${key}]` : path ? `${path}.${key}` : key;
     const gone = removed.includes(at), deep = each !== null && typeof each === "object";
     const cut = list && html` <button aria-pressed=${String(gone)} aria-label=${`Remove ${at}`} onClick=${() => remove(gone ? removed.filter(one => one !== at) : [...removed, at])}>×</button>`;
@@ -143,35 +143,35 @@ function Fields({value, path, tree}) {
       return html`<li key=${key}>${cut}<details open=${all.length < ITEMS}><summary><span class="key">${plain(key)}</span>${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>
         <${Fields} value=${each} path=${at} tree=${tree}/></details></li>`;
     }
-    if (found.records[at]?.length) return html`<li key=${key}><${Records} path=${at} name=${key} tree=${tree}/></li>`;
-    const type = found.types[at.replace(/\[\d+\]/g, "[]")];
+    if (message.records[at]?.length) return html`<li key=${key}><${Records} path=${at} name=${key} tree=${tree}/></li>`;
+    const type = message.types[at.replace(/\[\d+\]/g, "[]")];
     return html`<li key=${key}><label><span class="key">${plain(key)}</span> <${Field} path=${at} value=${each} text=${edits[at]} change=${change}/></label>${type && html` <small>${type}</small>`}${cut}</li>`;
-  })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}
+  })}${all.length > limit && html`<li><button onClick=${() => raise(limit + 10 * ITEMS)}>${all.length - limit} more</button></li>`}
     ${list && Object.entries(added).filter(([_, one]) => one.path === path).map(([number, one]) => html`<li key=${"+" + number}><span class="key">+</span>
-      <button aria-label=${`Remove what is added to ${path}`} onClick=${() => add(({[number]: _, ...rest}) => rest)}>×</button> <${Added} path=${path} like=${one.like} put=${text => add(all => ({...all, [number]: {...one, text}}))}/></li>`)}
-    ${list && html`<li><button aria-label=${`Add to ${path}`} title="one more, like the last" onClick=${() => add(found => ({...found, [1 + Math.max(0, ...Object.keys(found))]:
+      <button aria-label=${`Remove what is added to ${path}`} onClick=${() => add(({[number]: _, ...rest}) => rest)}>×</button> <${Added} path=${path} like=${one.like} change=${text => add(all => ({...all, [number]: {...one, text}}))}/></li>`)}
+    ${list && html`<li><button aria-label=${`Add to ${path}`} title="one more, like the last" onClick=${() => add(elements => ({...elements, [1 + Math.max(0, ...Object.keys(elements))]:
       {path, like: all.at(-1)[1], text: json(all.at(-1)[1])}}))}>+</button></li>`}</ul>`;
 }
 
 // one more element of an array, as JSON
-function Added({path, like, put}) {
+function Added({path, like, change}) {
   const [typed, type] = useState(json(like, 1)), fits = valid(typed);
   const here = useRef();
   useEffect(() => here.current.focus(), []);
   return html`<textarea ref=${here} aria-label=${`added to ${path}`} class=${fits ? "edited" : "wrong"} aria-invalid=${fits ? undefined : "true"} spellcheck=${false}
-    rows=${Math.min(12, typed.split("\n").length)} value=${typed} onInput=${event => { type(event.target.value); put(valid(event.target.value) ? event.target.value : ""); }}></textarea>`;
+    rows=${Math.min(12, typed.split("\n").length)} value=${typed} onInput=${event => { type(event.target.value); change(valid(event.target.value) ? event.target.value : ""); }}></textarea>`;
 }
 
 // the records of a set: what is put into one makes its batch anew
-function Records({path, name, tree: {found, rewritten, rewrite}}) {
-  const all = found.records[path];
-  const put = (record, part, text, before) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
+function Records({path, name, tree: {message, rewritten, rewrite}}) {
+  const all = message.records[path];
+  const rewritePart = (record, part, text, before) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
     const where = {path: JSON.stringify(path), record, base64: all[record].base64}, {[part]: _, ...kept} = old ?? {where};
     const now = text === before ? kept : {...kept, [part]: text};
     return Object.keys(now).length > 1 ? {...rest, [`${path}#${record}`]: now} : rest;
   });
   const part = (each, record, name, text = each[name]) => html`<label><span class="key">${name}</span> <${Field} path=${`${path} record ${record} ${name}`}
-    value=${text ?? ""} none=${text === null} text=${rewritten[`${path}#${record}`]?.[name]} change=${(_, now, before) => put(record, name, now, before)}/></label> `;
+    value=${text ?? ""} none=${text === null} text=${rewritten[`${path}#${record}`]?.[name]} change=${(_, now, before) => rewritePart(record, name, now, before)}/></label> `;
   return html`<details open><summary><span class="key">${plain(name)}</span> ${plural(all.length, "record")}</summary>
     <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${
       ["key", "value", "timestamp", "headers"].map(name => part(each, record, name))}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
@@ -180,18 +180,18 @@ function Records({path, name, tree: {found, rewritten, rewrite}}) {
 // a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none; none: it is a text, and null now
 function Field({path, value, none, text, change}) {
   const [typed, type] = useState(null);
-  const kind = typeof value, before = json(value);
+  const jsType = typeof value, before = json(value);
   useEffect(() => { if (text === undefined) type(null); }, [text]);
-  const input = shown => {
-    type(shown);
-    change(path, kind === "string" ? JSON.stringify(shown) : valid(shown) ? shown.trim() : "", before);
+  const input = entered => {
+    type(entered);
+    change(path, jsType === "string" ? JSON.stringify(entered) : valid(entered) ? entered.trim() : "", before);
   };
   const look = {"aria-label": path, class: text === undefined ? "" : text === "" ? "wrong" : "edited", "aria-invalid": text === "" ? "true" : undefined};
-  if (kind === "boolean") {
+  if (jsType === "boolean") {
     return html`<select ...${look} value=${text ?? before} onChange=${event => input(event.target.value)}>${["true", "false"].map(each => html`<option value=${each}>${each}</option>`)}</select>`;
   }
-  const shown = typed ?? (kind === "string" ? value : before);
-  return html`<input ...${look} value=${shown} placeholder=${none ? "null" : undefined} size=${Math.min(LONG, Math.max(6, shown.length + 1))} spellcheck=${false} onInput=${event => input(event.target.value)}/>`;
+  const displayed = typed ?? (jsType === "string" ? value : before);
+  return html`<input ...${look} value=${displayed} placeholder=${none ? "null" : undefined} size=${Math.min(LONG, Math.max(6, displayed.length + 1))} spellcheck=${false} onInput=${event => input(event.target.value)}/>`;
 }
 
 function valid(text) {
@@ -203,10 +203,10 @@ function valid(text) {
   }
 }
 
-function Done({said}) {
+function Done({decision}) {
   const here = useRef();
-  useEffect(() => here.current.focus(), [said]);
-  return html`<section ref=${here} tabindex="-1" role="status" aria-label="What was done"><h2>${said.id}: ${said.what.map(plain).join(", ")}</h2>
-  ${said.scenario && html`<p class="none">To repeat this on the next such message of this client: <button onClick=${() => copy(said.scenario)}>Copy scenario</button></p>
-    <pre tabindex="0" role="region" aria-label="Scenario">${said.scenario.trimEnd().split("\n").map(plain).join("\n")}</pre>`}</section>`;
+  useEffect(() => here.current.focus(), [decision]);
+  return html`<section ref=${here} tabindex="-1" role="status" aria-label="What was done"><h2>${decision.id}: ${decision.what.map(plain).join(", ")}</h2>
+  ${decision.scenario && html`<p class="none">To repeat this on the next such message of this client: <button onClick=${() => copy(decision.scenario)}>Copy scenario</button></p>
+    <pre tabindex="0" role="region" aria-label="Scenario">${decision.scenario.trimEnd().split("\n").map(plain).join("\n")}</pre>`}</section>`;
 }

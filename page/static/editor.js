@@ -25,7 +25,7 @@ function replace(area, text) {
 // was: the text before `text`, to which one can go back; problems: [{line, text}]; schema: what it completes from, or null
 export function Editor({label, text, was, change, problems, schema}) {
   const area = useRef(), chosen = useRef(), replaces = useRef(false);
-  const [list, put] = useState(null);  // {options, word, at, line, column}
+  const [list, setList] = useState(null);  // {options, word, at, line, column}
   const [[top, left], scroll] = useState([0, 0]);
   const [first] = useState(was ?? text);
   useLayoutEffect(() => {
@@ -36,13 +36,13 @@ export function Editor({label, text, was, change, problems, schema}) {
   }, [text]);
   useEffect(() => chosen.current?.scrollIntoView({block: "nearest"}));
 
-  const offer = asked => {
+  const offer = requested => {
     const {value, selectionStart: caret, selectionEnd} = area.current;
     const {options, word, eager} = schema && caret === selectionEnd ? completion(schema, value, caret) : {options: []};
     const done = options.length === 1 && options[0].insert === word;
-    if (!options.length || done || !(asked || eager)) return put(null);
+    if (!options.length || done || !(requested || eager)) return setList(null);
     const line = value.slice(0, caret).split("\n");
-    put({options, word, at: asked ? 0 : -1, line: line.length, column: line.at(-1).length - word.length});
+    setList({options, word, at: requested ? 0 : -1, line: line.length, column: line.at(-1).length - word.length});
   };
   const take = ({insert, back}) => {
     const input = area.current, end = input.selectionStart;
@@ -56,9 +56,9 @@ export function Editor({label, text, was, change, problems, schema}) {
     const {key: pressed, ctrlKey} = event;
     if (pressed === " " && ctrlKey) offer(true);
     else if (!list || ctrlKey) return;
-    else if (pressed === "Escape") put(null);
-    else if (pressed === "ArrowDown") put({...list, at: (list.at + 1) % list.options.length});
-    else if (pressed === "ArrowUp") put({...list, at: (list.at <= 0 ? list.options.length : list.at) - 1});
+    else if (pressed === "Escape") setList(null);
+    else if (pressed === "ArrowDown") setList({...list, at: (list.at + 1) % list.options.length});
+    else if (pressed === "ArrowUp") setList({...list, at: (list.at <= 0 ? list.options.length : list.at) - 1});
     else if (pressed === "Tab" && !event.shiftKey) take(list.options[Math.max(0, list.at)]);
     else if (pressed === "Enter" && list.at >= 0) take(list.options[list.at]);
     else return;
@@ -88,9 +88,9 @@ export function Editor({label, text, was, change, problems, schema}) {
       <textarea ref=${area} defaultValue=${first} aria-label=${label} wrap="off" spellcheck=${false} autocapitalize="off" autocomplete="off"
         aria-autocomplete="list" aria-controls="options" aria-activedescendant=${list && list.at >= 0 ? `option-${list.at}` : undefined}
         aria-invalid=${String(problems.length > 0)} aria-describedby="wrong"
-        onScroll=${({currentTarget: {scrollTop, scrollLeft}}) => { scroll([scrollTop, scrollLeft]); put(null); }}
+        onScroll=${({currentTarget: {scrollTop, scrollLeft}}) => { scroll([scrollTop, scrollLeft]); setList(null); }}
         onInput=${event => { if (!replaces.current) { change(event.currentTarget.value); offer(false); } }}
-        onKeyDown=${key} onClick=${() => put(null)} onBlur=${() => put(null)}/>
+        onKeyDown=${key} onClick=${() => setList(null)} onBlur=${() => setList(null)}/>
       <ul id="options" class="options" role="listbox" aria-label="Completions" hidden=${!list}
         style=${list ? {top: `${TOP + list.line * HEIGHT - top}px`, left: `calc(${list.column}ch + ${LEFT - left}px)`, "max-height": `${SHOWN * 22}px`} : {}}>
         ${list?.options.map((each, at) => html`<li id=${`option-${at}`} key=${each.label} role="option" aria-selected=${String(at === list.at)}

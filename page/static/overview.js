@@ -12,11 +12,11 @@ const FEW = 3;
 const filterOf = evidence => evidence.map(one => `connection == \`${one.connection}\` && correlation_id == \`${one.correlation_id}\``).join(" || ");
 
 export function Overview() {
-  const [found, problem] = usePolled("/overview");
-  return html`<div class="view">${problems(found, problem)}${found && html`<${Figures} found=${found}/><${StandsOut} found=${found}/><${Tables} tables=${found.tables}/>`}</div>`;
+  const [overview, problem] = usePolled("/overview");
+  return html`<div class="view">${problems(overview, problem)}${overview && html`<${Figures} overview=${overview}/><${StandsOut} overview=${overview}/><${Tables} tables=${overview.tables}/>`}</div>`;
 }
 
-function Figures({found: {timeline, errors_filter: errors}}) {
+function Figures({overview: {timeline, errors_filter: errors}}) {
   const {columns, total, width_ms: width} = timeline, live = state.source.kind === "live" && !state.source.over;
   const seconds = (live ? timeline.recent_ms : columns.length * width) / 1000, of = live ? timeline.recent : total;
   const rate = name => seconds ? of[name] / seconds : 0, number = each => each >= 10 || !each ? count(Math.round(each)) : each.toFixed(1);
@@ -50,19 +50,19 @@ const Tables = ({tables}) => html`<div class="quarters">${TABLES.map(([name, tit
     [name, row => html`<${Link} table=${name} name=${row.name}/>`],
     ["exchanges", row => count(row.count), "number"], ["errors", row => row.errors ? count(row.errors) : "", "number"], ["p99 ms", row => ms(row.p99_ms), "number"]]}/></section>`)}</div>`;
 
-function StandsOut({found: {stands_out: all, failed, waiting}}) {
+function StandsOut({overview: {stands_out: all, failed, waiting}}) {
   const over = state.source.over && !waiting;
   return html`<section class="panel"><h2>What stands out</h2>
     ${failed && html`<p class="problem" role="alert">${plain(failed)}</p>`}
-    ${all.length ? all.map(each => html`<${Check} key=${each.check} found=${each}/>`) : html`<p class="none">${over ? "Nothing: no check found anything." : "Nothing so far. The checks of barnabas check run while traffic passes."}</p>`}</section>`;
+    ${all.length ? all.map(each => html`<${Check} key=${each.check} result=${each}/>`) : html`<p class="none">${over ? "Nothing: no check found anything." : "Nothing so far. The checks of barnabas check run while traffic passes."}</p>`}</section>`;
 }
 
-function Check({found: {check, problem, severity, counts, findings}}) {
-  const [more, open] = useState(false), shown = more ? findings : findings.slice(0, FEW);
+function Check({result: {check, problem, severity, counts, findings}}) {
+  const [more, open] = useState(false), listed = more ? findings : findings.slice(0, FEW);
   const all = Object.values(counts).reduce((sum, each) => sum + each, 0);
   return html`<section aria-label=${`Check ${check}`}><h3><span class=${`badge ${severity}`}>${severity}</span> ${check} <small>${problem} · ${
       Object.entries(counts).map(([name, number]) => plural(number, name)).join(", ")}</small></h3>
-    <ul class="statements">${shown.map(each => html`<li key=${each.ts + each.what} class=${each.severity}>
+    <ul class="statements">${listed.map(each => html`<li key=${each.ts + each.what} class=${each.severity}>
       <button class="link" title="show its exchanges" onClick=${() => show(filterOf(each.evidence))}>${plain(each.what)}</button>
       <small> ${each.ts.slice(11, 19)}</small><br/><small>${plain(each.advice)}</small></li>`)}</ul>
     ${findings.length > FEW && html`<button onClick=${() => open(!more)}>${more ? "Fewer" : `${count(findings.length - FEW)} more`}</button>`}

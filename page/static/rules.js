@@ -10,7 +10,7 @@ import {html, useEffect} from "./vendor/preact.js";
 
 const PAUSE = 300, LAST = 1000;
 // base: what holds; null until it is known. was: what the editor had last
-const draft = {text: null, base: null, was: null, problems: [], remarks: [], tried: null, said: "", schema: null};
+const draft = {text: null, base: null, was: null, problems: [], remarks: [], tried: null, status: "", schema: null};
 let typed = 0, asked = 0;
 
 // a rule that was drafted elsewhere, behind the others
@@ -24,7 +24,7 @@ export async function append(rule) {
 
 function change(text) {
   draft.text = text;
-  draft.said = "";
+  draft.status = "";
   set();
   clearTimeout(typed);
   typed = setTimeout(examine, PAUSE);
@@ -33,16 +33,16 @@ function change(text) {
 async function examine() {
   const {text} = draft, mine = ++asked;
   try {
-    const found = await call("POST", "/scenario/check", text);
+    const checked = await call("POST", "/scenario/check", text);
     if (mine !== asked) return;
-    Object.assign(draft, found);
-    if (found.problems.length) draft.tried = null;
+    Object.assign(draft, checked);
+    if (checked.problems.length) draft.tried = null;
     else {
       const tried = await call("POST", `/scenario/try?last=${LAST}`, text);
       if (mine === asked) draft.tried = tried;
     }
   } catch (problem) {
-    draft.said = problem.message;
+    draft.status = problem.message;
   }
   set();
 }
@@ -55,7 +55,7 @@ async function load() {
     draft.base = text;
     examine();
   } catch (problem) {
-    draft.said = problem.message;
+    draft.status = problem.message;
     set();
   }
 }
@@ -63,17 +63,17 @@ async function load() {
 async function apply() {
   try {
     const {text, missing_workers: missing} = await call("PUT", "/scenario", draft.text);
-    Object.assign(draft, {text, base: text, said: missing.length ? "It holds now, but for the workers that do not answer." : "It holds now, for all connections."});
+    Object.assign(draft, {text, base: text, status: missing.length ? "It holds now, but for the workers that do not answer." : "It holds now, for all connections."});
   } catch (problem) {
-    draft.said = problem.message;
+    draft.status = problem.message;
   }
   set();
 }
 
 export const mark = rule => go({marked: {rule: rule.name, numbers: new Set(rule.fires)}, view: "exchanges", likeThis: null});
 
-const tell = (method, rule, what, again) =>
-  call(method, `/scenario/rules/${encodeURIComponent(rule)}${what}`).then(again, problem => set({problem: problem.message}));
+const tell = (method, rule, what, reload) =>
+  call(method, `/scenario/rules/${encodeURIComponent(rule)}${what}`).then(reload, problem => set({problem: problem.message}));
 
 export function Would({rule, exchanges}) {
   if (!rule) return "";
@@ -84,25 +84,25 @@ export function Would({rule, exchanges}) {
 
 export function Rules() {
   const live = state.source.kind === "live";
-  const [found, problem, again] = usePolled("/scenario");
+  const [scenario, problem, reload] = usePolled("/scenario");
   useEffect(() => { load(); }, []);
   useEffect(() => {
     // somebody else has changed it
-    if (found && draft.base !== null && found.text !== draft.base && draft.text === draft.base) load();
-  }, [found?.text]);
+    if (scenario && draft.base !== null && scenario.text !== draft.base && draft.text === draft.base) load();
+  }, [scenario?.text]);
   useEffect(() => { draft.was = draft.text; });
-  const tried = new Map(draft.tried?.rules.map(rule => [rule.name, rule])), holds = found?.rules ?? [];
+  const tried = new Map(draft.tried?.rules.map(rule => [rule.name, rule])), holds = scenario?.rules ?? [];
   const names = [...new Set([...holds.map(rule => rule.name), ...tried.keys()])];
   const did = new Map(holds.map(rule => [rule.name, rule]));
   const rows = names.map(name => ({key: name, name, did: did.get(name), would: tried.get(name)}));
   const hand = ({name, did: one}) => one && html`<span class="hand">${[
     ["POST", "/fire", "Fire", "on its next match, regardless of `when`"], ["POST", "/release", "Release", "forward the messages that it holds"], ["DELETE", "", "Remove", "remove it and forward the messages that it holds"],
-  ].map(([method, what, label, title]) => html`<button title=${title} aria-label=${`${label}: ${plain(name)}`} onClick=${() => tell(method, name, what, again)}>${label}</button>`)}</span>`;
-  const loaded = draft.base !== null, changed = draft.text !== draft.base, other = found && changed && found.text !== draft.base;
+  ].map(([method, what, label, title]) => html`<button title=${title} aria-label=${`${label}: ${plain(name)}`} onClick=${() => tell(method, name, what, reload)}>${label}</button>`)}</span>`;
+  const loaded = draft.base !== null, changed = draft.text !== draft.base, other = scenario && changed && scenario.text !== draft.base;
   const wrong = draft.problems.length > 0;
   return html`<div class="view">
-    ${problems(found && loaded, problem || (loaded ? "" : draft.said))}
-    ${(found || draft.tried) && html`<${Table} label="Rules" none="There are no rules." rows=${rows} columns=${[
+    ${problems(scenario && loaded, problem || (loaded ? "" : draft.status))}
+    ${(scenario || draft.tried) && html`<${Table} label="Rules" none="There are no rules." rows=${rows} columns=${[
       ["rule", row => row.name],
       ...live ? [["matched", row => row.did && count(row.did.matched), "number"]] : [],
       ["fired", row => row.did && count(row.did.fired), "number"],
@@ -118,7 +118,7 @@ export function Rules() {
       <button disabled=${!loaded || wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>
       <button disabled=${!changed} onClick=${() => change(draft.base)}>Undo all</button>
       <button disabled=${!loaded} onClick=${() => copy(draft.text)}>Copy</button>
-      <output role="status">${draft.said ? plain(draft.said) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
+      <output role="status">${draft.status ? plain(draft.status) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
     </div>
     <ul class="remarks">${draft.remarks.map(line => html`<li>${plain(line)}</li>`)}</ul></div>`;
 }

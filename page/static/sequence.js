@@ -36,7 +36,7 @@ function Diagram({selection, select}) {
   const box = useRef();
   const [size, fit] = useState([800, 500]);
   const [frame, move] = useState(null);  // null: the last exchanges, as they come
-  const [asked, ask] = useState(null);
+  const [requested, ask] = useState(null);
   const [rows, arrange] = useState(steps), [offset, scroll] = useState(null);  // null: the end of what comes, else the beginning
   const [side, turn] = useState("request");
   const [table, tabled] = useState(false);
@@ -45,35 +45,35 @@ function Diagram({selection, select}) {
     const timer = setTimeout(() => ask(frame), AWAIT);
     return () => clearTimeout(timer);
   }, [frame]);
-  const [from, to] = (asked ?? []).map(at => at < 0n ? 0n : at), wanted = {...selection, ...asked && {from, to}};  // there is nothing before the epoch
-  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted}), state.source.over ? OVER : EVERY);
-  const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
-  const origin = found ? BigInt(found.from) : 0n;
-  const messages = useMemo(() => (found?.messages ?? []).map(row => timed(row, origin)), [found]);
-  const place = messages.findIndex(one => one.number === chosen && one.direction === side);
+  const [from, to] = (requested ?? []).map(at => at < 0n ? 0n : at), query = {...selection, ...requested && {from, to}};  // there is nothing before the epoch
+  const [response, problem] = usePolled("/sequence?" + new URLSearchParams({...query}), state.source.over ? OVER : EVERY);
+  const visible = frame ?? (response ? around(BigInt(response.from), BigInt(response.to), 40n) : [0n, 1n]);
+  const origin = response ? BigInt(response.from) : 0n;
+  const messages = useMemo(() => (response?.messages ?? []).map(row => timed(row, origin)), [response]);
+  const index = messages.findIndex(one => one.number === chosen && one.direction === side);
   const whole = useMemo(() => rows ? byStep(messages) : null, [messages, rows]);
   const view = Math.max(50, size[1] - TOP), most = rows ? Math.max(0, whole.height - view) : 0;
   const top = Math.min(most, Math.max(0, offset ?? (frame || state.source.over ? 0 : most)));
-  const scale = rows ? whole.from(top) : toScale(Number(shown[0] - origin), Number(shown[1] - shown[0]), view);
-  const picked = messages[place] ?? messages.find(one => one.number === chosen);
+  const scale = rows ? whole.from(top) : toScale(Number(visible[0] - origin), Number(visible[1] - visible[0]), view);
+  const picked = messages[index] ?? messages.find(one => one.number === chosen);
 
   const pick = one => {
     turn(one.direction);
     look(one.number < 0 ? one.number : null);
     go({chosen: one.number < 0 ? null : one.number});
-    if (!frame) move(shown);  // what is looked at stays
+    if (!frame) move(visible);  // what is looked at stays
   };
-  const all = () => found && move(around(BigInt(found.first), BigInt(found.last), 40n));
+  const all = () => response && move(around(BigInt(response.first), BigInt(response.last), 40n));
   const exchange = () => picked && move(around(BigInt(picked.began), BigInt(picked.ended)));
   const zoom = (times, part) => {
-    const at = picked ? Number(BigInt(picked.arrived ?? picked.left) - shown[0]) / Number(shown[1] - shown[0]) : .5;
-    move(zoomed(shown, times, part ?? (at >= 0 && at < 1 ? at : .5)));
+    const at = picked ? Number(BigInt(picked.arrived ?? picked.left) - visible[0]) / Number(visible[1] - visible[0]) : .5;
+    move(zoomed(visible, times, part ?? (at >= 0 && at < 1 ? at : .5)));
   };
   const page = by => {
     const next = Math.min(most, Math.max(0, top + by * view));
     if (rows && next !== top) return scroll(next);
     scroll(by < 0 ? Infinity : 0);
-    move(moved(shown, by));
+    move(moved(visible, by));
   };
   const turnOver = () => arrange(steps = !rows);
   const show = selection => {
@@ -83,19 +83,19 @@ function Diagram({selection, select}) {
   };
   const step = by => {
     if (!messages.length) return;
-    const one = messages[Math.min(messages.length - 1, Math.max(0, place < 0 ? (by > 0 ? 0 : messages.length - 1) : place + by))];
+    const one = messages[Math.min(messages.length - 1, Math.max(0, index < 0 ? (by > 0 ? 0 : messages.length - 1) : index + by))];
     const at = BigInt(one.arrived ?? one.left);
     pick(one);
-    if (at < shown[0] || at >= shown[1]) move([at - (shown[1] - shown[0]) / 2n, at + (shown[1] - shown[0]) / 2n]);
+    if (at < visible[0] || at >= visible[1]) move([at - (visible[1] - visible[0]) / 2n, at + (visible[1] - visible[0]) / 2n]);
   };
   const does = {
     j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
     "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), PageDown: () => page(.5), PageUp: () => page(-.5),
-    Home: () => { scroll(0); if (found) move([BigInt(found.first), BigInt(found.first) + shown[1] - shown[0]]); }, End: () => { scroll(rows ? Infinity : null); move(null); }, 0: all, z: exchange,
+    Home: () => { scroll(0); if (response) move([BigInt(response.first), BigInt(response.first) + visible[1] - visible[0]]); }, End: () => { scroll(rows ? Infinity : null); move(null); }, 0: all, z: exchange,
     t: () => tabled(!table), s: turnOver, Enter: () => state.chosen !== null && set({opened: true}), Escape: () => set({opened: false}),
   };
   const latest = useRef();
-  latest.current = {does, shown, zoom, rows, top, scroll};
+  latest.current = {does, visible, zoom, rows, top, scroll};
 
   useEffect(() => {
     const pressed = event => {
@@ -112,10 +112,10 @@ function Diagram({selection, select}) {
       const {top, height} = box.current.getBoundingClientRect();
       if (event.ctrlKey) latest.current.zoom(2 ** (event.deltaY / 200), (event.clientY - top) / height);
       else if (latest.current.rows) scroll(latest.current.top + event.deltaY);
-      else move(moved(latest.current.shown, event.deltaY / height));
+      else move(moved(latest.current.visible, event.deltaY / height));
     };
     let held = null;  // where a finger or the mouse took hold, and of which window
-    const hold = event => { held = {y: event.clientY, frame: latest.current.shown, top: latest.current.top}; };
+    const hold = event => { held = {y: event.clientY, frame: latest.current.visible, top: latest.current.top}; };
     const drag = event => {
       if (!held || !event.buttons || Math.abs(event.clientY - held.y) < 5) return;
       box.current.setPointerCapture(event.pointerId);  // what is under it is not chosen then
@@ -142,8 +142,8 @@ function Diagram({selection, select}) {
     if (y < ROW || y > view - ROW) scroll(top + y - view / 2);
   }, [rows, picked && key(picked)]);
 
-  const draw = more => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} scale=${scale} picked=${[chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]} ...${more}/>`;
-  const chart = useMemo(() => draw(), [found, frame, chosen, side, rows, top, ...size]);
+  const draw = more => html`<${Chart} messages=${messages} origin=${origin} frame=${visible} scale=${scale} picked=${[chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]} ...${more}/>`;
+  const chart = useMemo(() => draw(), [response, frame, chosen, side, rows, top, ...size]);
   const file = () => draw({spoken: true, ...rows && {scale: whole.from(0), height: whole.height + TOP}});
   const button = (label, title, what, pressed) => html`<button title=${title} aria-pressed=${pressed === undefined ? undefined : String(pressed)} onClick=${what}>${label}</button>`;
   return html`<div class="bar tools">
@@ -151,12 +151,12 @@ function Diagram({selection, select}) {
       ${button("Earlier", "key Page ↑, or the wheel", does.PageUp)}${button("Later", "key Page ↓, or the wheel", does.PageDown)}
       ${button("Zoom in", "key +, or Ctrl and the wheel", does["+"])}${button("Zoom out", "key -", does["-"])}${button("All", "key 0", all)}
       ${picked && button("This exchange", "from its request to its response (z)", exchange)}
-      <${Select} selection=${selection} choices=${found?.choices} select=${show}/>
+      <${Select} selection=${selection} choices=${response?.choices} select=${show}/>
       <span class="choices" role="group" aria-label="Scale">${button("To scale", "distances are times (s)", () => rows && turnOver(), !rows)}${button("By step", "a row for each arrival and departure (s)", () => rows || turnOver(), rows)}</span>
       ${button("Table", "the same as text (t)", does.t, table)}<${Export} messages=${messages} chart=${file}/></div>
-    ${problems(found, problem)}
-    <p class="said" role="status">${picked ? saying(picked) : found ? `${count(messages.length)} messages from ${clock(shown[0])} on, ${ms(Number(shown[1] - shown[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : ""}
-      ${found?.left_out > 0 && html` <b>${count(found.left_out)} later messages are left out: zoom in.</b>`}</p>
+    ${problems(response, problem)}
+    <p class="said" role="status">${picked ? saying(picked) : response ? `${count(messages.length)} messages from ${clock(visible[0])} on, ${ms(Number(visible[1] - visible[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : ""}
+      ${response?.left_out > 0 && html` <b>${count(response.left_out)} later messages are left out: zoom in.</b>`}</p>
     <div class="split">
       <div class="chart" ref=${box} hidden=${table}>${chart}</div>
       ${table && html`<div class="view"><${Table} label="Messages" none="No message is in this window." columns=${columns}

@@ -54,14 +54,14 @@ function kinds(one, picked) {
 export function Chart({messages, origin, frame, scale, picked, pick, width, height: whole, spoken}) {
   const height = Math.max(50, whole - TOP), at = lanes(messages, width);
   const mates = messages.filter(one => one.number === picked[0]), [mate] = mates;
-  const asked = mates.find(one => one.direction === "request"), answered = mates.find(one => one.direction === "response");
+  const request = mates.find(one => one.direction === "request"), response = mates.find(one => one.direction === "response");
   const visible = paths(messages, at, scale, height, picked[0]), every = labels(visible, picked, measure);
   const boxes = place(obstacles(visible), every, {left: GUTTER, right: width, top: 0, bottom: height});
   const labelled = new Map(visible.map(({one}) => [one, []]));
   every.forEach((label, index) => boxes[index] && labelled.get(label.one).push({label, box: boxes[index]}));
   const ordered = [...visible].sort((a, b) => (a.one.number === picked[0]) - (b.one.number === picked[0]));
-  const joins = mate && [`M${at.client.get(mate.client)} ${scale.at(mate.start)}V${answered?.left ? scale.of(answered, "gone") : scale.at(mate.end)}`,
-    asked?.left && answered?.arrived && `M${at.broker.get(mate.broker)} ${scale.of(asked, "gone")}V${scale.of(answered, "came")}`];
+  const joins = mate && [`M${at.client.get(mate.client)} ${scale.at(mate.start)}V${response?.left ? scale.of(response, "gone") : scale.at(mate.end)}`,
+    request?.left && response?.arrived && `M${at.broker.get(mate.broker)} ${scale.of(request, "gone")}V${scale.of(response, "came")}`];
   return html`<svg width=${width} height=${whole} role="img" aria-label=${`${messages.length} messages between ${at.clients.length} clients, the proxy and ${at.brokers.length} brokers; the table has them as text`}>
     <${Names} kind="clients" lanes=${at.clients} room=${at.room.clients} edge=${0}/>
     <text class="lane" x=${(at.left + at.right) / 2} y="13" text-anchor="middle">${oneSided(messages) ? "captured here" : "proxy"}</text>

@@ -28,7 +28,7 @@ export function bars(messages, at, scale) {
 }
 
 const drawn = lines => lines.map(([x1, y1, x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`).join("");
-const head = (x, y, way) => [[x - 6 * way, y - 3, x, y], [x - 6 * way, y + 3, x, y]];
+const head = (x, y, sign) => [[x - 6 * sign, y - 3, x, y], [x - 6 * sign, y + 3, x, y]];
 const cross = (x, y) => [[x - 5, y - 5, x + 5, y + 5], [x - 5, y + 5, x + 5, y - 5]];
 
 // What a message draws: its lines outside of the proxy and inside of it, [x1, y1, x2, y2] each, the circle of one that
@@ -36,15 +36,15 @@ const cross = (x, y) => [[x - 5, y - 5, x + 5, y + 5], [x - 5, y + 5, x + 5, y -
 function path(one, at, scale) {
   const asks = one.direction === "request", client = at.client.get(one.client), broker = at.broker.get(one.broker);
   const [from, enter, exit, to] = asks ? [client, at.left, at.right, broker] : [broker, at.right, at.left, client];
-  const way = Math.sign(to - from), middle = (enter + exit) / 2;
+  const sign = Math.sign(to - from), middle = (enter + exit) / 2;
   const came = one.came === null ? null : scale.of(one, "came"), left = one.gone === null ? null : scale.of(one, "gone");
   const before = [from, came, enter, came], after = [exit, left, to, left];
-  if (came === left) return {came, left, outside: [[from, came, to, came], ...head(to, left, way)], inside: [], stems: [before, after, [from, came, to, came]]};
+  if (came === left) return {came, left, outside: [[from, came, to, came], ...head(to, left, sign)], inside: [], stems: [before, after, [from, came, to, came]]};
   if (came === null) {
-    const made = exit + (enter - exit) / 4;
-    return {came: left, left, outside: [after, ...head(to, left, way)], inside: [[exit, left, made, left]], circle: [made, left], stems: [after]};
+    const circleX = exit + (enter - exit) / 4;
+    return {came: left, left, outside: [after, ...head(to, left, sign)], inside: [[exit, left, circleX, left]], circle: [circleX, left], stems: [after]};
   }
-  if (left !== null) return {came, left, outside: [before, after, ...head(to, left, way)], inside: [[enter, came, exit, left]], stems: [before, after]};
+  if (left !== null) return {came, left, outside: [before, after, ...head(to, left, sign)], inside: [[enter, came, exit, left]], stems: [before, after]};
   if (one.waits) return {came, left: scale.at(one.end), outside: [before], inside: [[enter, came, middle, scale.at(one.end)]], stems: [before]};
   return {came, left: came, outside: [before], inside: one.lost ? [[enter, came, middle, came], ...cross(middle, came)] : [[enter, came, to, came]], stems: [before]};
 }
@@ -53,8 +53,8 @@ function path(one, at, scale) {
 function sparse(paths, number) {
   const seen = new Set();
   return paths.filter(({one, came, left}) => {
-    const place = [one.direction, one.client, one.broker, one.lost, Boolean(one.error), Math.round(2 * came), Math.round(2 * left)].join();
-    return one.number === number || !(seen.has(place) || !seen.add(place));
+    const outline = [one.direction, one.client, one.broker, one.lost, Boolean(one.error), Math.round(2 * came), Math.round(2 * left)].join();
+    return one.number === number || !(seen.has(outline) || !seen.add(outline));
   });
 }
 

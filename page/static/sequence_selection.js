@@ -13,17 +13,17 @@ const decode = text => Object.fromEntries([JSON.parse(text)].filter(each => each
 // The selection (null: not known yet), and the function that changes it. At first it is the connection of the chosen
 // exchange, else of the newest one.
 export function useSelection() {
-  const [selection, put] = useState(() => remembered?.chosen === state.chosen ? remembered.selection : null);
+  const [selection, setSelection] = useState(() => remembered?.chosen === state.chosen ? remembered.selection : null);
   useEffect(() => {
     if (selection) return;
-    const number = state.chosen ?? state.source.end - 1, all = () => put(ALL);
+    const number = state.chosen ?? state.source.end - 1, all = () => setSelection(ALL);
     if (number < 0) all();
-    else api.rows([number]).then(([row]) => put(row ? {connection: row.connection} : ALL), all);
+    else api.rows([number]).then(([row]) => setSelection(row ? {connection: row.connection} : ALL), all);
   }, []);
   useEffect(() => () => { if (remembered) remembered.chosen = state.chosen; }, []);
   const select = selection => {
     remembered = {selection, chosen: state.chosen};
-    put(selection);
+    setSelection(selection);
   };
   return [selection, select];
 }
