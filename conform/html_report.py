@@ -11,8 +11,8 @@ from barnabas.conform.report import Report, shown_outcome
 from barnabas.conform.sources import source_link
 from barnabas.conform.verdicts import Verdict
 from barnabas.look.html import (
+    Cell,
     Html,
-    copy_script,
     html_badge,
     html_code,
     html_figures,
@@ -38,7 +38,7 @@ FAILURES: Final = (
 def as_html(report: Report, date: str) -> str:
     """Return the page: figures, counts by area, failures with frames, differences, all checks."""
     title = f"Conformance of {report.target}"
-    return html_page(title, "conformance", _body(report, date), scripts=[copy_script()])
+    return html_page(title, "conformance", _body(report, date))
 
 
 def _body(report: Report, date: str) -> Iterator[str]:
@@ -109,7 +109,8 @@ def _figures(report: Report) -> Iterator[tuple[str, str, bool]]:
 def _areas(report: Report) -> Iterator[str]:
     rows = []
     for area, (passed, total) in report.by_area().items():
-        rows.append((area, passed, total, f"{passed / max(total, 1):.0%}"))
+        share = passed / max(total, 1)
+        rows.append((area, passed, total, Cell(f"{share:.0%}", share)))
     yield from html_table(("area", "passed", "checks", "share"), rows, "Areas")
 
 
@@ -127,8 +128,7 @@ def _evidence(report: Report, check: Check, verdict: Verdict) -> Iterator[str]:
     evidence = verdict.failure.evidence if verdict.failure else None
     if evidence is not None:
         yield from _frames(
-            (f"request of {check.name}", request_lines(evidence)),
-            (f"response of {check.name}", response_lines(evidence)),
+            ("request", request_lines(evidence)), ("response", response_lines(evidence))
         )
     if verdict.packets:
         packets = ", ".join(map(str, verdict.packets))
@@ -136,7 +136,7 @@ def _evidence(report: Report, check: Check, verdict: Verdict) -> Iterator[str]:
     sources = ", ".join(map(_source, check.sources))
     yield f'<p class="remark">Source: {sources}</p>'
     command = f"barnabas conform {report.target} --only {check.name}"
-    yield html_code(command, f"Repeat {check.name}")
+    yield html_code(command, "Repeat")
 
 
 def _source(source: str) -> str:
@@ -149,9 +149,9 @@ def _frames(*frames: tuple[str, Iterable[str]]) -> Iterator[str]:
     """Yield named frames beside each other."""
     yield '<div class="pair">'
     for name, lines in frames:
-        yield f"<div><h3>{html_text(name.partition(' of ')[0])}</h3>"
+        yield f"<div><h3>{html_text(name)}</h3>"
         code = Html("\n".join(map(_line, lines)))
-        yield html_code(code, name) if code else '<p class="none">none</p>'
+        yield html_code(code) if code else '<p class="none">none</p>'
         yield "</div>"
     yield "</div>"
 
@@ -167,8 +167,8 @@ def _contrasts(report: Report) -> Iterator[str]:
     for check, contrast in report.differing:
         summary = f"<code>{html_text(check.name)}</code>{html_text(str(contrast))}"
         body = _frames(
-            (f"{report.target} of {check.name}", response_lines(contrast.first)),
-            (f"{report.against} of {check.name}", response_lines(contrast.second)),
+            (report.target, response_lines(contrast.first)),
+            (str(report.against), response_lines(contrast.second)),
         )
         yield from html_fold(
             f"{check.name}, difference", summary, body, id_=f"{check.name}-differs"

@@ -10,7 +10,9 @@ import base64
 import hashlib
 import html
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from importlib.resources import files
+from itertools import repeat
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
@@ -28,6 +30,9 @@ SCHEMES: Final = (("system", "◐"), ("light", "○"), ("dark", "●"))
 LONG: Final = 40
 """Characters of a cell from which on its words may break, so that a table fits the page."""
 
+SCRIPTS: Final = ("table_menu.js", "copy.js")
+"""What all reports run, for their tables and blocks of code."""
+
 
 class Script(NamedTuple):
     """A script of the page; a module runs after the page is parsed."""
@@ -36,15 +41,17 @@ class Script(NamedTuple):
     module: bool = False
 
 
-def copy_script() -> Script:
-    """Return the script that gives each block of `html_code` a button, which copies it."""
-    return Script(look_file("copy.js"))
-
-
 class Html(str):
     """HTML of a table's cell, which is not escaped."""
 
     __slots__ = ()
+
+
+class Cell(NamedTuple):
+    """A table's cell with a formatted number or time; rows are sorted by the key."""
+
+    text: str
+    key: float | datetime
 
 
 def look_file(name: str) -> str:
@@ -67,9 +74,10 @@ def html_page(
         kind: What the page is, next to the product's name: "analysis".
         body: Lines of HTML.
         style: CSS after that of `look.css`.
-        scripts: Run at the end of the page.
+        scripts: Run at the end of the page, after `SCRIPTS`.
     """
-    hashes = " ".join(f"'sha256-{_hash(script.text)}'" for script in scripts) or "'none'"
+    scripts = (Script("".join(map(look_file, SCRIPTS)), module=True), *scripts)
+    hashes = " ".join(f"'sha256-{_hash(script.text)}'" for script in scripts)
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -118,35 +126,60 @@ def html_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield "</dl>"
 
 
-def html_table(head: Sequence[str], rows: Iterable[Iterable[object]], label: str) -> Iterator[str]:
-    """Yield the lines of a table, and name it for those who hear it; whole numbers are on the right."""
+def html_table(
+    head: Sequence[str],
+    rows: Iterable[Iterable[object]],
+    label: str,
+    *,
+    attributes: Iterable[str] = repeat(""),
+) -> Iterator[str]:
+    """Yield the lines of a table, which readers sort by a column; a menu hides columns.
+
+    Args:
+        head: The names of the columns.
+        rows: Values of cells: text, `Html`, whole numbers or `Cell`; numbers are on the right.
+        label: The name of the table, for those who hear it.
+        attributes: The HTML attributes of each row, such as its id.
+    """
     cells = [tuple(row) for row in rows]
-    numbers = {at for row in cells for at, value in enumerate(row) if isinstance(value, int)}
+    numbers = {at for row in cells for at, value in enumerate(row) if _is_number(value)}
     names = "".join(
         f'<th scope="col"{" class=number" if at in numbers else ""}>{html_text(name)}</th>'
         for at, name in enumerate(head)
     )
     yield f'<div class="table" tabindex="0" role="group" aria-label="{html_text(label)}">'
     yield f"<table><thead><tr>{names}</tr></thead><tbody>"
-    for row in cells:
-        yield f"<tr>{''.join(map(_cell, row))}</tr>"
+    for row, extra in zip(cells, attributes, strict=False):
+        yield f"<tr{extra}>{''.join(map(_cell, row))}</tr>"
     yield "</tbody></table></div>"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value.key if isinstance(value, Cell) else value, (int, float))
 
 
 def _cell(value: object) -> str:
     if isinstance(value, int):
-        return f'<td class="number">{value:,}</td>'
+        value = Cell(f"{value:,}", value)
+    if isinstance(value, Cell):
+        kind = "number" if _is_number(value) else "when"
+        key = value.key.isoformat() if isinstance(value.key, datetime) else str(value.key)
+        data = f' data-key="{key}"' if key != value.text else ""
+        return f'<td class="{kind}"{data}>{html_text(value.text)}</td>'
     if isinstance(value, Html):
         return f"<td>{value}</td>"
     text = html_text(str(value))
     return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
 
 
-def html_code(text: Html | str, label: str) -> str:
-    """Return a block of code that may be wide, and name it for those who hear it."""
+def html_code(text: Html | str, label: str = "") -> str:
+    """Return a block of code, which the page's script makes a `.code` with a button that copies it.
+
+    label: The name of the block, for those who hear it, unless the heading before it is its name.
+    """
     code = text if isinstance(text, Html) else html_text(text, lines=True)
-    named = f'tabindex="0" role="group" aria-label="{html_text(label)}"'
-    return f'<div class="code"><pre {named}>{code}</pre></div>'
+    named = f' data-label="{html_text(label)}"' if label else ""
+    return f"<pre{named}>{code}</pre>"
 
 
 def html_fold(name: str, summary: str, body: Iterable[str], *, id_: str = "") -> Iterator[str]:
@@ -176,9 +209,12 @@ def html_badge(severity: str, text: str | None = None) -> str:
 
 
 def html_text(value: str, *, lines: bool = False) -> str:
-    """Escape text; control characters are shown, except the ends of lines if it has several."""
+    """Escape text, also for attributes in double quotes, where apostrophes need no escape.
+
+    Control characters are shown, except the ends of lines if it has several.
+    """
     parts = value.split("\n") if lines else [value]
-    return html.escape("\n".join(map(printable, parts)))
+    return html.escape("\n".join(map(printable, parts)), quote=False).replace('"', "&quot;")
 
 
 def _hash(script: str) -> str:

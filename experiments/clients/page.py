@@ -31,7 +31,6 @@ from barnabas.experiments.clients.wording import (
 )
 from barnabas.look.html import (
     Script,
-    copy_script,
     html_badge,
     html_code,
     html_facts,
@@ -80,10 +79,10 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
         '<p id="none" class="none" hidden>No cell matches.</p>',
         *(line for table in workload_tables for line in _table(table)),
         "</div>",
+        '<p class="remark" hidden><a class="back" href="#?">← all cells</a></p>',
         *(line for cell in listed for line in _cell_page(cell, folder)),
     )
-    scripts = (Script(script, module=True), copy_script())
-    return html_page(TITLE, "clients", body, style=css, scripts=scripts)
+    return html_page(TITLE, "clients", body, style=css, scripts=[Script(script, module=True)])
 
 
 def _lead(cells: list[Cell], counts: Counter[str]) -> str:
@@ -147,30 +146,25 @@ def _table(table: Table) -> Iterator[str]:
     yield f'<section class="panel" id="workload-{name}"><h2>{name}</h2>'
     yield f'<p class="remark">{html_text(heading(workload))}</p>'
     yield f'<div class="table cells" tabindex="0" role="group" aria-label="Cells of {name}">'
-    yield '<table><thead><tr><th scope="col">scenario</th>'
-    for client in map(html_text, clients):
-        yield f'<th scope="col" data-client="{client}">{client}</th>'
-    yield '</tr></thead><tbody><tr class="with"><th scope="row">asked with</th>'
-    for client, text in zip(clients, settings, strict=True):
-        yield f'<td data-client="{html_text(client)}">{html_text(text)}</td>'
-    yield "</tr>"
+    names = "".join(f'<th scope="col">{html_text(client)}</th>' for client in clients)
+    yield f'<table><thead><tr><th scope="col">scenario</th>{names}</tr>'
+    setting_cells = "".join(f"<td>{html_text(text)}</td>" for text in settings)
+    yield f'<tr class="with"><th scope="row">asked with</th>{setting_cells}</tr></thead><tbody>'
     for scenario, row in rows:
-        yield f'<tr><th scope="row">{html_text(scenario)}</th>'
-        yield from map(_link, clients, row)
-        yield "</tr>"
+        cells = "".join(map(_link, row))
+        yield f'<tr><th scope="row">{html_text(scenario)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
     for sentence in omitted_scenarios(unmet):
         yield f'<p class="remark">{html_text(sentence)}</p>'
     yield "</section>"
 
 
-def _link(client: str, cell: Cell | None) -> str:
-    attributes = f'data-client="{html_text(client)}"'
+def _link(cell: Cell | None) -> str:
     if cell is None:
-        return f"<td {attributes}></td>"
-    attributes += f' {_word_attribute(cell)} class="{severity(cell)}"'
+        return "<td></td>"
     address = html_text(quote(cell.name, safe="/@"))
-    return f'<td {attributes}><a href="#{address}">{html_text(cell_text(cell))}</a></td>'
+    link = f'<a href="#{address}">{html_text(cell_text(cell))}</a>'
+    return f'<td {_word_attribute(cell)} class="{severity(cell)}">{link}</td>'
 
 
 def _words(cell: Cell) -> list[str]:
@@ -186,8 +180,7 @@ def _word_attribute(cell: Cell) -> str:
 def _cell_page(cell: Cell, folder: Path) -> Iterator[str]:
     """Yield a cell's page: the script shows it in place of the table."""
     bad = cell.verdict.word != "fine"
-    yield f'<article class="cell" id="{html_text(cell.name)}" tabindex="-1">'
-    yield '<p class="remark"><a class="back" href="#?">← all cells</a></p>'
+    yield f'<article class="cell" id="{html_text(cell.name)}">'
     subtitle = html_text(f"{cell.client}, {cell.workload}")
     yield f"<h1>{html_text(cell.scenario)} <small>{subtitle}</small></h1>"
     yield f"<p>{html_badge(severity(cell), cell_text(cell))}</p>"
@@ -199,7 +192,7 @@ def _cell_page(cell: Cell, folder: Path) -> Iterator[str]:
         facts.append(("a healthy client", healthy))
     yield '<section class="panel"><h2>Cell</h2>'
     yield from html_facts(facts)
-    yield html_code(rerun_command(cell, folder), f"Run {cell.name} again")
+    yield html_code(rerun_command(cell, folder), "Run again")
     yield "</section>"
     lines = LINES // max(len(cell.trials), 1) if bad else 0
     for number in range(len(cell.trials)):
@@ -209,17 +202,16 @@ def _cell_page(cell: Cell, folder: Path) -> Iterator[str]:
 
 def _trial(cell: Cell, folder: Path, number: int, limit: int) -> Iterator[str]:
     evidence_folder = evidence(folder, cell.name, number)
-    name = f"trial {number + 1} of {cell.name}"
     yield f'<section class="panel"><h2>Trial {number + 1} of {len(cell.trials)}</h2><ul>'
     for line in trial_lines(cell.trials[number], workloads.find(cell.workload)):
         yield f"<li>{html_text(line)}</li>"
     yield "</ul>"
     lines = timeline(evidence_folder, max(limit, 3)) if limit else []
     if lines:
-        yield html_code("\n".join(lines), f"Timeline, {name}")
+        yield html_code("\n".join(lines), "Timeline")
     address = html_text(quote(os.path.relpath(evidence_folder)))
     link = f'<a href="{address}/">{html_text(str(evidence_folder))}</a>'
     yield f'<p class="remark">Evidence: {link}</p>'
     command = shlex.join(["barnabas", "decode", str(evidence_folder / CAPTURE)])
-    yield html_code(command, f"Decode {name}")
+    yield html_code(command, "Decode")
     yield "</section>"

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.database.finding import HUNG, Finding
+from barnabas.fuzz.database.finding import HUNG, Finding, finding_name
 from barnabas.fuzz.observations.case_labels import NO_STACK, recipe_labels
 from barnabas.fuzz.observations.hangs import hang_frames
 from barnabas.fuzz.observations.helper_frames import is_helper, is_language, own_frame
@@ -130,6 +130,11 @@ class Group(NamedTuple):
             if frames:
                 counts[error] += finding.cases
         return [error for error, _ in counts.most_common()]
+
+
+def cause_name(root_cause: Cause) -> str:
+    """Return a cause's name, equal in every database."""
+    return f"cause-{finding_name((root_cause.error, root_cause[1:]))}"
 
 
 def cause(oracle: str, behaviour: Sequence[str], message: str = "") -> Cause:

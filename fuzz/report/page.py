@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.report.cause import Group, representative
+from barnabas.fuzz.report.cause import Group, cause_name, representative
 from barnabas.fuzz.report.finding import REPLAY, Entry, entries
 from barnabas.fuzz.report.message import MARK
 from barnabas.fuzz.report.summary import Summary, sections
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.look.html import (
     Html,
-    copy_script,
     html_badge,
     html_code,
     html_facts,
@@ -45,7 +44,7 @@ def page(campaigns: Sequence[Summary]) -> str:
     body = [line for campaign in campaigns for line in _campaign(campaign, names)]
     if not campaigns:
         body = ["<h1>No campaign</h1>", '<p class="none">The database has no campaign.</p>']
-    return html_page(title, "fuzz", body, scripts=[copy_script()])
+    return html_page(title, "fuzz", body)
 
 
 def _campaign(summary: Summary, names: set[str]) -> Iterator[str]:
@@ -120,48 +119,72 @@ def _level(severity: str) -> str:
 
 
 def _group(group: Group, database: str, names: set[str]) -> Iterator[str]:
+    """Yield a cause as a card, with the facts that all its findings share; its id is that of `_finding`."""
+    new_name = _new(cause_name(group.cause), names)
+    title = heading(group)
     counts = f"{plural(len(group.findings), 'finding')} · {plural(group.cases, 'case')}"
-    yield '<section class="panel cause">'
-    yield f"<h3>{html_text(heading(group))}</h3>{html_badge(_level(group.severity), group.severity)}"
-    yield f'<p class="remark">{counts}</p>'
     shrunk = representative(group)
-    for finding in group.findings[:LISTED]:
-        yield from _finding(finding, database, shrunk, names)
-    others = group.findings[LISTED:]
+    all_entries = [list(entries(finding, database, shrunk)) for finding in group.findings]
+    shared = _shared(all_entries)
+    anchor = f' id="{new_name}"' if new_name else ""
+    yield f'<section class="panel cause"{anchor}>'
+    link = html_link(new_name, title) if new_name else ""
+    badge = html_badge(_level(group.severity), group.severity)
+    yield f"<h3>{html_text(title)}{link}</h3>{badge}"
+    yield f'<p class="remark">{counts}</p>'
+    if shared:
+        yield from html_facts((entry.name, entry.value) for entry in shared)
+    cards = [
+        _finding(finding, [entry for entry in its_entries if entry not in shared], names)
+        for finding, its_entries in zip(group.findings, all_entries, strict=True)
+    ]
+    for card in cards[:LISTED]:
+        yield from card
+    others = cards[LISTED:]
     if others:
         yield f'<details class="data"><summary>{plural(len(others), "more finding")}</summary>'
-        for finding in others:
-            yield from _finding(finding, database, shrunk, names)
+        for card in others:
+            yield from card
         yield "</details>"
     yield "</section>"
 
 
-def _finding(
-    finding: Finding, database: str, shrunk: Finding | None, names: set[str]
-) -> Iterator[str]:
+def _shared(findings: Sequence[Sequence[Entry]]) -> list[Entry]:
+    """Return the facts in one line that all of several findings have."""
+    first, *others = findings
+    if not others:
+        return []
+    return [entry for entry in first if not entry.lines and all(entry in other for other in others)]
+
+
+def _new(name: str, names: set[str]) -> str:
+    """Return a name that the page has as an id for the first time, else ""; add it to the names."""
+    new_name = "" if name in names else name
+    names.add(name)
+    return new_name
+
+
+def _finding(finding: Finding, own_entries: Sequence[Entry], names: set[str]) -> Iterator[str]:
     """Yield a finding as a card that opens; of several with one name, the first has the id."""
-    new_name = "" if finding.name in names else finding.name
-    names.add(finding.name)
     summary = (
         f'<code>{html_text(finding.name)}</code><span class="oracle">{html_text(finding.oracle)}</span>'
         f'{html_text(upon(finding.best))} <span class="remark">{finding.cases:,} ×</span>'
     )
-    body = _about(finding.name, list(entries(finding, database, shrunk)))
-    yield from html_fold(finding.name, summary, body, id_=new_name)
+    yield from html_fold(finding.name, summary, _about(own_entries), id_=_new(finding.name, names))
 
 
-def _about(name: str, all_entries: Sequence[Entry]) -> Iterator[str]:
+def _about(all_entries: Sequence[Entry]) -> Iterator[str]:
     facts = [entry for entry in all_entries if not entry.lines]
     yield from html_facts((entry.name, entry.value) for entry in facts if entry.name != REPLAY)
     for entry in facts:
         if entry.name == REPLAY:
-            yield html_code(entry.value, f"Replay {name}")
+            yield html_code(entry.value, "Replay")
     yield '<div class="pair">'
     for entry in all_entries:
         if entry.lines:
             yield f"<div><h4>{html_text(str(entry).removesuffix(':'))}</h4>"
             code = Html(_with_marks(entry.lines)) if entry.marked else "\n".join(entry.lines)
-            yield html_code(code, f"{entry.name}, {name}") + "</div>"
+            yield html_code(code) + "</div>"
     yield "</div>"
 
 

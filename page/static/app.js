@@ -29,7 +29,7 @@ function Head() {
     kind === "capture" && !over ? "reading …" : ""];
   const show = name => go({view: name, problem: ""});
   return html`<header class="top">
-    <h1 class="brand"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M2 5h9M8 2l3 3-3 3M14 11H5m3-3-3 3 3 3" fill="none" stroke="currentColor" stroke-width="2"/></svg>barnabas</h1>
+    <h1 class="brand"><svg viewBox="0 0 16 16" aria-hidden="true"><use href="page/icon.svg#icon"/></svg>barnabas</h1>
     <span id="source" title=${plain(name)}>${plain(name)}</span>
     <nav class="tabs" aria-label="Views">${offered().map((view, at) => html`
       <button key=${view.name} aria-current=${view.name === state.view ? "page" : undefined}

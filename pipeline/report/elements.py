@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.look.html import LONG, html_badge, html_code, html_link, html_text
+from barnabas.look.html import Cell, Html, html_badge, html_code, html_link, html_table, html_text
 from barnabas.pipeline.report.marks import marks, of_trace, together
 from barnabas.pipeline.report.parts import (
     Content,
@@ -118,23 +118,11 @@ def _table(section: Section, table: Table) -> Iterator[str]:
     state = " open" if len(table.rows) <= OPEN else ""
     count = f'<span class="count" data-all="{many}">{many}</span>'
     yield f'<details class="data"{state}><summary>{html_text(table.title)}: {count}</summary>'
-    label = html_text(f"{section.title}: {table.title}")
-    yield f'<div class="table" tabindex="0" role="group" aria-label="{label}">'
-    yield "<table><thead><tr>"
-    for column, heading in columns.items():
-        kind = ' class="number"' if any(_number(row.get(column)) for row in table.rows) else ""
-        yield f'<th scope="col"{kind}><button type="button">{html_text(heading)}</button></th>'
-    yield "</tr></thead><tbody>"
-    names = set[str]()
-    for row in table.rows[:ROWS]:
-        name = f"{section.name}-{table.row_name(row)}" if table.row_name else ""
-        yield f"<tr{_id('' if name in names else name)}{_data(marks(row))}>"
-        names.add(name)
-        for column in columns:
-            default_format = duration if column.endswith("_ms") else cell
-            yield _cell(row.get(column), column, table.formats.get(column, default_format))
-        yield "</tr>"
-    yield "</tbody></table></div>"
+    rows = table.rows[:ROWS]
+    cells = ([_cell(row.get(column), column, table.formats) for column in columns] for row in rows)
+    attributes = _attributes(section, table)
+    label = f"{section.title}: {table.title}"
+    yield from html_table([*columns.values()], cells, label, attributes=attributes)
     if len(table.rows) > ROWS:
         yield (
             f'<p class="remark">{len(table.rows) - ROWS:,} more rows are in the Parquet table, not '
@@ -143,16 +131,24 @@ def _table(section: Section, table: Table) -> Iterator[str]:
     yield "</details>"
 
 
-def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
-    text = html_text(write(value) if _number(value) else cell(value))
+def _attributes(section: Section, table: Table) -> Iterator[str]:
+    """Yield the attributes of each row: its marks, and its id if no row before has it."""
+    names = set[str]()
+    for row in table.rows:
+        name = f"{section.name}-{table.row_name(row)}" if table.row_name else ""
+        yield f"{_id('' if name in names else name)}{_data(marks(row))}"
+        names.add(name)
+
+
+def _cell(value: Any, column: str, formats: Mapping[str, Callable[[Any], str]]) -> Cell | str:
     if column == "severity":
-        return f"<td>{html_badge(text)}</td>"
-    # readers sort by the key
+        return Html(html_badge(cell(value)))
     if isinstance(value, datetime):
-        return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
+        return Cell(cell(value), utc(value))
     if _number(value):
-        return f'<td class="number" data-key="{value}">{text}</td>'
-    return f'<td class="long">{text}</td>' if len(text) > LONG else f"<td>{text}</td>"
+        default_format: Callable[[Any], str] = duration if column.endswith("_ms") else cell
+        return Cell(formats.get(column, default_format)(value), value)
+    return cell(value)
 
 
 def _number(value: Any) -> bool:

@@ -1,7 +1,6 @@
 // draws the figures in the page's colours, initially and when the filter or the colour scheme changes
 import {listen, marksOf, matches, note, picked, times, within, zoom} from "./filter.js";
 import {drawn, spanOf} from "./lanes.js";
-import {tableMenus} from "./table_menu.js";
 
 const {figures, lanes} = JSON.parse(document.getElementById("figures").textContent);
 const chosen = {};
@@ -123,7 +122,6 @@ function drawAll() {
 for (const button of document.querySelectorAll("button[data-plot]")) {
   button.addEventListener("click", () => choose(button));
 }
-tableMenus();
 listen(drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 for (const choice of document.querySelectorAll("[name=scheme]")) {

@@ -28,7 +28,7 @@ from barnabas.plural import plural
 SAID: Final = 12
 """The most statements at the top."""
 
-LOOK_MODULES: Final = ("text.js", "lanes.js", "table_menu.js", "copy.js")
+LOOK_MODULES: Final = ("text.js", "lanes.js")
 """Modules that other pages also run, each after the modules that it imports."""
 
 MODULES: Final = ("filter.js", "page.js")

@@ -16,7 +16,7 @@ from barnabas.conform.html_report import as_html
 from barnabas.conform.operations import Read, Write
 from barnabas.conform.report import Report, as_json, contrast_lines
 from barnabas.conform.sources import source_link
-from barnabas.conform.verdicts import Evidence, Failed, Verdict
+from barnabas.conform.verdicts import Evidence, Failed, Outcome, Verdict
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.records import Record, build
 from barnabas.specs.registry import key_of
@@ -160,6 +160,28 @@ def test_the_page_is_usable_by_all_and_a_link_opens_a_failure(tmp_path: Path, wi
         shown.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         assert shown.evaluate("document.documentElement.scrollWidth") == width
         assert axe_in_both_schemes(shown) == []
+
+
+@pytest.mark.needs_chromium
+def test_areas_are_sorted_by_share_and_checks_by_verdict(tmp_path: Path) -> None:
+    by_area = {
+        area: [check for check in CHECKS if check.area == area][:2]
+        for area in ("fetch", "metadata", "produce")
+    }
+    outcomes: list[Outcome] = ["pass", "fail", "pass", "pass", "fail", "fail"]
+    checks = [check for area in by_area.values() for check in area]
+    made = Report("127.0.0.1:9092", checks)
+    for check, outcome in zip(checks, outcomes, strict=True):
+        made.add(Verdict(check.name, outcome))
+    file = tmp_path / "conform.html"
+    file.write_text(as_html(made, "2026-01-01"))
+    with page_at(file.as_uri()) as shown:
+        areas, listed = (shown.get_by_role("group", name=each) for each in ("Areas", "All checks"))
+        areas.get_by_role("button", name="share").press("Enter")
+        assert areas.locator("td:last-child").all_inner_texts() == ["100%", "50%", "0%"]
+        listed.get_by_role("button", name="verdict").press("Enter")
+        assert listed.locator("td:nth-child(3)").all_inner_texts() == ["fail"] * 3 + ["pass"] * 3
+        assert shown.get_by_text("Columns").count() == 2
 
 
 def test_differences_are_in_json_and_frames_are_beside_each_other_for_a_failure() -> None:

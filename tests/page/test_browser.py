@@ -20,6 +20,9 @@ async def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, widt
     async with served(app) as address, opened_at(address, scheme, width) as (page, said):
         await page.wait_for_selector(".rows .api")
         assert "secret" not in page.url
+        icon = await page.locator(".brand use").bounding_box()
+        assert icon
+        assert icon["width"] > 0, "it is a part of a file of its own"
         await page.keyboard.press("f")
         await page.keyboard.type("api == 'Produce'")
         await page.get_by_text("7 of 53").wait_for()

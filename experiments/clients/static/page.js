@@ -1,14 +1,15 @@
 // Filters the tables, and shows one cell in their place; the address has what is shown.
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 const [word, client] = all(".tools select");
-const pages = all(".cell"), overview = document.querySelector(".overview"), title = document.title;
+const pages = all(".cell"), overview = document.querySelector(".overview"), back = document.querySelector(".back"), title = document.title;
 let cell = "";
+const clientOf = one => one.closest("table").tHead.rows[0].cells[one.cellIndex].textContent;
 function filter() {
-  const other = one => Boolean(client.value) && one.dataset.client !== client.value;
+  const other = one => Boolean(client.value) && clientOf(one) !== client.value;
   const fits = one => !other(one) && (!word.value || one.dataset.word.split("|").includes(word.value));
-  for (const one of all("th[data-client], td[data-client]")) one.hidden = other(one);
-  for (const row of all("tbody tr:not(.with)")) row.hidden = !all("td[data-word]", row).some(fits);
-  for (const section of all(".overview section")) section.hidden = all("tbody tr:not(.with, [hidden])", section).length === 0;
+  for (const one of all(".cells tr > :not(:first-child)")) one.hidden = other(one);
+  for (const row of all("tbody tr")) row.hidden = !all("td[data-word]", row).some(fits);
+  for (const section of all(".overview section")) section.hidden = all("tbody tr:not([hidden])", section).length === 0;
   const cells = all("td[data-word]"), matching = cells.filter(fits).length;
   document.querySelector(".tools output").textContent = word.value || client.value ? `${matching} of ${cells.length} cells` : "";
   document.getElementById("none").hidden = matching > 0;
@@ -18,9 +19,11 @@ function show() {
   if (!chosen) cell = "";
   for (const page of pages) page.hidden = page !== chosen;
   overview.hidden = Boolean(chosen);
+  back.parentElement.hidden = !chosen;
   document.title = chosen ? `${cell}, ${title}` : title;
   if (!chosen) return;
   scrollTo(0, 0);
+  chosen.tabIndex = -1;
   chosen.focus({preventScroll: true});
 }
 const address = parts => `#?${new URLSearchParams(Object.entries(parts).filter(([, value]) => value))}`;
@@ -42,7 +45,7 @@ function read() {
 }
 function write() {
   const filters = {word: word.value, client: client.value};
-  for (const link of all(".back")) link.href = address(filters);
+  back.href = address(filters);
   const wanted = address({...filters, cell});
   if (wanted !== "#?") history.replaceState(null, "", wanted);
   else if (location.hash) history.replaceState(null, "", location.pathname + location.search);

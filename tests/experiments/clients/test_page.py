@@ -11,7 +11,7 @@ from barnabas.experiments.clients.page import page
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import Observation
 from tests.experiments.clients.made import cell
-from tests.page.browser import axe_in_both_schemes, page_at
+from tests.page.browser import axe, axe_in_both_schemes, page_at
 
 TRIAL = Trial(seed=7, raised="X: <img src=x onerror=alert(1)>", code=0, seconds=1.5, fired=3)
 CELLS = [
@@ -39,7 +39,7 @@ def test_what_came_from_clients_is_text() -> None:
 def test_it_is_filtered_and_a_cell_has_a_page(tmp_path: Path, width: int) -> None:
     (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
     with page_at(f"file://{tmp_path / 'clients.html'}", width=width) as shown:
-        rows: Any = shown.locator("tbody tr:visible:not(.with)")
+        rows: Any = shown.locator("tbody tr:visible")
         assert rows.count() == 2
         assert axe_in_both_schemes(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -86,6 +86,29 @@ def test_the_address_keeps_filters_and_cell(tmp_path: Path) -> None:
         shown.goto("about:blank")
         shown.goto(linked)
         assert shown.locator("article:visible").get_attribute("id") == "one@1/produce/none"
+
+
+@pytest.mark.needs_chromium
+def test_rows_are_sorted_by_a_clients_words_and_names_of_rows_stay(tmp_path: Path) -> None:
+    more = [cell(f"{client}@1", scenario="none") for client in ("three", "four")]
+    odd = cell(scenario="lossy-network", word="fails")
+    (tmp_path / "clients.html").write_text(page([*CELLS, odd, *more], Path("table")))
+    with page_at(f"file://{tmp_path / 'clients.html'}") as shown:
+        names = shown.locator("tbody th")
+        shown.get_by_role("button", name="one@1").press("Enter")
+        assert names.all_inner_texts() == ["none", "slow-broker", "lossy-network"]
+        shown.get_by_role("button", name="one@1").press("Enter")
+        assert names.all_inner_texts()[0] == "lossy-network"
+        assert shown.locator("thead .with").is_visible(), "settings stay above"
+        shown.get_by_text("Columns").click()
+        clients = ["four@1", "one@1", "three@1", "two@2"]
+        assert shown.locator(".columns label").all_inner_texts() == clients
+        shown.get_by_role("checkbox", name="one@1").uncheck()
+        shown.get_by_role("combobox", name="client").select_option("four@1")
+        shown.get_by_role("combobox", name="client").select_option("")
+        heads = shown.locator("thead tr:first-child th:visible")
+        assert heads.all_inner_texts() == ["scenario", "four@1", "three@1", "two@2"]
+        assert axe(shown) == []
 
 
 def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> None:

@@ -16,6 +16,7 @@ from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.rounds import run_range
 from barnabas.fuzz.engine.stats import Cell, Field, Judged, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.report.cause import cause_name
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.reached_lines import shown, unseen
@@ -60,7 +61,7 @@ def test_the_page_is_whole_and_runs_our_script_only(found: list[Summary]) -> Non
     assert tags.open == []
     assert {"details", "table", "pre"} <= tags.names
     assert "\x1b" not in text
-    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'\">" in text
 
@@ -82,10 +83,24 @@ def test_what_was_changed_is_marked_in_fields_and_bytes(found: list[Summary]) ->
     assert marks[1:] == ["00", ".", "00 00 04", "..."], "bytes and characters of both rows"
 
 
-def test_two_campaigns_with_one_finding_have_one_id_for_it(found: list[Summary]) -> None:
+def test_two_campaigns_with_one_finding_have_one_id_for_it_and_its_cause(
+    found: list[Summary],
+) -> None:
     ids = re.findall(' id="(.*?)"', page([found[1], replace(found[1], database="other.db")]))
-    for finding in found[1].findings:
-        assert ids.count(finding.name) == 1
+    causes = [cause_name(group.cause) for group in found[1].groups]
+    for name in (*causes, *(finding.name for finding in found[1].findings)):
+        assert ids.count(name) == 1
+
+
+def test_facts_that_all_findings_of_a_cause_share_are_with_the_cause(found: list[Summary]) -> None:
+    first = found[1].findings[0]
+    second = replace(first, name="second", cases=first.cases + 1)
+    text = page([replace(found[1], findings=(first, second))])
+    assert text.count("<dt>behaviour</dt>") == 1
+    assert text.count("<dt>found by</dt>") == 2
+    cause, card, _ = text.split('<details class="fold">')
+    assert "<dt>behaviour</dt>" in cause
+    assert "<dt>found by</dt>" in card
 
 
 def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None:
