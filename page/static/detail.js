@@ -65,7 +65,7 @@ function Side({name, shown, other, inside, against}) {
       <button aria-pressed=${String(turned === (at === 1))} onClick=${() => turn(at === 1)}>${label}</button>`)}</div>`}
     ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
     ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${against !== undefined ? against ?? {} : other && (turned ? shown : other).value} tells=${against !== undefined} path="" fields=${fields} inside=${turned ? {} : inside}/>`}
-    ${side.hex && html`<${Hex} side=${side} pinned=${pinned} key=${turned}/>`}
+    ${side.hex && html`<${Hex} name=${name} side=${side} pinned=${pinned} key=${turned}/>`}
   </section>`;
 }
 
@@ -96,7 +96,7 @@ function Tree({value, path, fields, against, tells = false, inside = {}}) {
 
 const WIDE = 540;  // pixels of 16 bytes a line
 
-function Hex({side, pinned}) {
+function Hex({name, side, pinned}) {
   const box = useRef(), [across, put] = useState(16);
   useEffect(() => {
     const resized = new ResizeObserver(([{contentRect}]) => put(contentRect.width < WIDE ? 8 : 16));
@@ -120,6 +120,6 @@ function Hex({side, pinned}) {
     lines.push(html`<div key=${`${across} ${row}`}><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
       ? html`<b data-at=${field.path} class=${field.path === pinned ? "lit" : ""} title=${`${field.path}: ${field.declared ? field.declared + ", " : ""}${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
   }
-  return html`<div class="hex" ref=${box} tabindex="0" role="region" aria-label="Bytes">${lines}
+  return html`<div class="hex" ref=${box} tabindex="0" role="region" aria-label=${`Bytes of the ${name}`}>${lines}
     ${side.size > data.length && html`<div>… ${side.size - data.length} bytes more</div>`}</div>`;
 }
