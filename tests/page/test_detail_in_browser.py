@@ -80,12 +80,13 @@ async def test_the_menu_of_copies_is_within_the_window(width: int) -> None:
 
 
 async def test_two_exchanges_are_compared_field_by_field() -> None:
-    _, app = shown()
+    history, app = shown()
+    first, second, *_ = (number for number, each in history.kept() if each.api == "Produce")
     async with served(app) as address, opened_at(address) as (page, said):
-        rows = page.locator(".rows .row", has_text="Produce")
-        await rows.nth(0).click()
+        await page.locator(f"#x{first}").click()
         await page.keyboard.press("x")
-        await rows.nth(1).click()
+        await page.locator(f"#x{first}.picked").wait_for()
+        await page.locator(f"#x{second}").click()
         await page.get_by_role("button", name="Compare with #").click()
         response = page.locator("section", has=page.get_by_text("response,")).last
         await response.locator("li.differs", has_text="index").locator("del").wait_for()
