@@ -163,7 +163,7 @@ class CaptureReader:
         next_update = 0
         try:
             for block in self._blocks(files):
-                if self._number >= next_update:
+                if self._number >= next_update or not self.numbered:
                     next_update = self._number + _TOLD
                     self.position, self.numbered = files.position, self._number
                 yield from self._events(block)

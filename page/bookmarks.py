@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.files import private
+from barnabas.page.exchanges import number_of
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
 
@@ -25,6 +27,9 @@ MOST: Final = 10_000
 
 LONGEST: Final = 10_000
 """Characters of a note."""
+
+LARGEST: Final = 1 << 30
+"""Bytes of a file: more than that of MOST notes that are LONGEST, each character as two escapes."""
 
 VERSION: Final = 1
 """The version of the file's format."""
@@ -51,6 +56,8 @@ class Bookmarks:
     def __post_init__(self) -> None:
         if self.path is None:
             return
+        # a link to it stays a link; unlike Path.resolve, this takes links in circles
+        self.path = Path(os.path.realpath(self.path))
         try:
             self._notes = _read(self.path)
         except FileNotFoundError:
@@ -65,8 +72,8 @@ class Bookmarks:
         """Return the routes of the requests."""
         return [
             Route("/bookmarks", self.listed),
-            Route("/bookmarks/{number:int}", self.put, methods=["PUT"]),
-            Route("/bookmarks/{number:int}", self.delete, methods=["DELETE"]),
+            Route("/bookmarks/{number}", self.put, methods=["PUT"]),
+            Route("/bookmarks/{number}", self.delete, methods=["DELETE"]),
         ]
 
     async def listed(self, _: Request) -> Response:
@@ -103,7 +110,7 @@ class Bookmarks:
             return await self._change(notes)
 
     def _name(self, request: Request) -> str:
-        number = request.path_params["number"]
+        number = number_of(request.path_params["number"], "exchange")
         exchange = self.history.get(number)
         if exchange is None:
             raise HTTPException(404, f"exchange {number} is not kept (any more)")
@@ -131,6 +138,9 @@ def _read(path: Path) -> dict[str, str]:
         ValueError: It is no file of bookmarks of this version.
         RecursionError: It is nested too deep.
     """
+    if not path.is_file() or path.stat().st_size > LARGEST:
+        path.stat()  # raises FileNotFoundError
+        raise ValueError("no file, or a larger one than this program writes")
     document: Any = json.loads(path.read_text("utf-8"))
     if not isinstance(document, dict) or document.get("version") != VERSION:
         raise ValueError("no bookmarks, or of another version")

@@ -197,7 +197,8 @@ class Exchanges:
     async def rows(self, request: Request) -> Response:
         """Return the rows of the exchanges with these `numbers` that are still held."""
         numbers = [
-            _number(text, "numbers") for text in request.query_params.get("numbers", "").split(",")
+            number_of(text, "numbers")
+            for text in request.query_params.get("numbers", "").split(",")
         ]
         if len(numbers) > ROWS:
             raise HTTPException(400, f"numbers are at most {ROWS}")
@@ -230,7 +231,7 @@ class Exchanges:
 
     async def exchange(self, request: Request) -> Response:
         """Return an exchange with all its values."""
-        number = _number(request.path_params["number"], "exchange")
+        number = number_of(request.path_params["number"], "exchange")
         exchange = self.history.get(number)
         if exchange is None:
             raise HTTPException(404, f"exchange {number} is not kept (any more)")
@@ -281,10 +282,11 @@ def runs_of(numbers: list[int]) -> list[tuple[int, int]]:
 def after_of(request: Request) -> int:
     """Return the number after which a request asks for exchanges; -1: it asks for all."""
     text = request.query_params.get("after", "-1")
-    return -1 if text == "-1" else _number(text, "after")
+    return -1 if text == "-1" else number_of(text, "after")
 
 
-def _number(text: str, name: str) -> int:
+def number_of(text: str, name: str) -> int:
+    """Return the number that a request gives; errors call it by `name`. Raises HTTPException."""
     if not (text.isascii() and text.isdecimal() and len(text) <= DIGITS):
         raise HTTPException(400, f"{name}: give numbers")
     return int(text)

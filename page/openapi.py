@@ -23,7 +23,7 @@ ANSWERS: Final[dict[str, Any]] = {
     "GET /exchanges/follow": exchanges.StreamLine,
     "GET /exchanges/rows": list[exchanges.Row],
     "GET /exchanges/order": list[int],
-    "GET /exchanges/retries": exchanges.Retries,
+    "GET /exchanges/retries": exchanges.RetryNumbers,
     "GET /values": list[common.Json],
     "GET /bookmarks": list[exchanges.Bookmark],
     "PUT /bookmarks/{number}": exchanges.BookmarkCount,

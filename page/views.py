@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -141,7 +141,7 @@ class Views:
                 "bands": of(name, bands.rows()),
                 "lag": of(name, lag.rows()),
                 "lag_over_time": series.document(name or ""),
-                "forgotten": lanes.forgotten + bands.forgotten + lag.forgotten,
+                "forgotten": lanes.forgotten + bands.forgotten + lag.forgotten + _beyond(latest),
             }
 
         return await self._answer("groups", made)
@@ -149,17 +149,22 @@ class Views:
     async def transactions(self, _: Request) -> Response:
         """Return open transactions, and the last ones that ended."""
         view = self._transactions
-        return await self._answer(
-            "transactions",
-            lambda: {"transactions": view.rows()[-ROWS:], "forgotten": view.forgotten},
-        )
+
+        def latest() -> dict[str, Any]:
+            rows = view.rows()
+            return {"transactions": rows[-ROWS:], "forgotten": view.forgotten + _beyond(rows)}
+
+        return await self._answer("transactions", latest)
 
     async def topics(self, _: Request) -> Response:
         """Return who produces to each topic and who consumes it, how much and how fast."""
         view = self._topics
-        return await self._answer(
-            "topics", lambda: {"flows": view.rows()[:ROWS], "forgotten": view.forgotten}
-        )
+
+        def flows() -> dict[str, Any]:
+            rows = view.rows()
+            return {"flows": rows[:ROWS], "forgotten": view.forgotten + _beyond(rows)}
+
+        return await self._answer("topics", flows)
 
     async def latency(self, _: Request) -> Response:
         """Return percentiles by API, client and broker, and heat maps: of clients, and of brokers alone."""
@@ -171,6 +176,11 @@ class Views:
         except Trouble as trouble:  # of a dialect's group reader
             raise HTTPException(500, str(trouble)) from None
         return json_response({**compute(), **state})
+
+
+def _beyond(rows: Sized) -> int:
+    """Return how many rows a response leaves out."""
+    return max(0, len(rows) - ROWS)
 
 
 def of(group: str | None, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -109,7 +109,7 @@ class Summary:
     """Tables of counts, and the time span of the exchanges."""
 
     def __init__(self, by: Iterable[str] = KINDS) -> None:
-        self.tables: dict[str, dict[str, Row]] = {name: {} for name in by}
+        self.tables: dict[str, dict[str, Row]] = {name: {} for name in by if name in BY}
         self.count = 0
         self.first = 0
         """When the first request arrived, ns since the epoch."""

@@ -77,8 +77,8 @@ func startSeconds() (float64, error) {
 		return 300, nil
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, fmt.Errorf("BARNABAS_START_SECONDS is not a number: %q", text)
+	if err != nil || !(seconds > 0 && seconds <= 1e6) {
+		return 0, fmt.Errorf("BARNABAS_START_SECONDS is no number from 0 to 1000000: %q", text)
 	}
 	return seconds, nil
 }

@@ -48,7 +48,7 @@ class StreamLine(State):
     skipped: int
 
 
-class Retries(TypedDict):
+class RetryNumbers(TypedDict):
     """The number of each retry and of its first attempt, and where to continue."""
 
     retries: list[tuple[int, int]]

@@ -54,7 +54,8 @@ function reveal(number, list) {
   const top = listed().place(number) * HEIGHT;
   view.anchor = null;
   if (top < list.scrollTop) list.scrollTop = top;
-  if (top + 2 * HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + 2 * HEIGHT - list.clientHeight;
+  // below are the head, which is somewhat higher than a row, and the row itself
+  if (top + 3 * HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + 3 * HEIGHT - list.clientHeight;
 }
 
 function step(by, list) {
@@ -170,7 +171,9 @@ function Nothing() {
 
 export function Exchanges() {
   const list = useRef();
-  useLayoutEffect(() => { if (state.chosen !== null && followed.matches.length && !view.follow) reveal(state.chosen, list.current); }, [state.chosen, followed.matches.length > 0]);
+  // an exchange that the address names may come later than the first ones
+  const isListed = state.chosen !== null && followed.matches.has(state.chosen);
+  useLayoutEffect(() => { if (isListed && !view.follow) reveal(state.chosen, list.current); }, [state.chosen, isListed]);
   view.follow ??= state.source.kind ? state.source.kind === "live" && state.chosen === null : null;
   useEffect(() => {
     const pressed = event => keys(event, list.current);

@@ -23,7 +23,7 @@ LACKS = {
 """What libraries do not offer (tests/experiments/clients/test_programs.py knows it of all)."""
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)  # a client that differs by chance is tried three times
 @pytest.mark.parametrize(
     ("broker", "clients"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -87,10 +88,26 @@ def test_a_file_that_is_no_bookmarks_is_left_alone(tmp_path: Path, text: str) ->
     assert path.read_bytes() == data
 
 
+def test_a_pipe_is_no_file_of_bookmarks(tmp_path: Path) -> None:
+    path = tmp_path / SUFFIX
+    os.mkfifo(path)
+    status, said = called(path, "PUT", 0, "x")
+    assert (status, f"{path} is no file of bookmarks" in said) == (409, True)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    link, target = tmp_path / SUFFIX, tmp_path / "elsewhere.json"
+    link.symlink_to(target)
+    assert called(link, "PUT", 0, "x")[0] == 200
+    assert link.readlink() == target
+    assert json.loads(target.read_text())["bookmarks"]
+
+
 def test_limits_and_missing_exchanges_are_refused(tmp_path: Path) -> None:
     path = tmp_path / SUFFIX
     assert called(path, "PUT", 0, "x" * (LONGEST + 1))[0] == 413
     assert called(path, "PUT", 7777, "x")[0] == 404
+    assert called(path, "PUT", "9" * 5000, "x")[0] == 400
     assert called(tmp_path / "missing" / SUFFIX, "PUT", 0, "x")[0] == 403
     assert not path.exists()
 
@@ -106,7 +123,7 @@ async def put(marks: Bookmarks, number: int, note: str) -> None:
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": note.encode(), "more_body": False}
 
-    scope = {"type": "http", "headers": [], "path_params": {"number": number}}
+    scope = {"type": "http", "headers": [], "path_params": {"number": str(number)}}
     assert (await marks.put(Request(scope, receive))).status_code == 200
 
 
@@ -147,7 +164,7 @@ def test_several_captures_have_bookmarks_in_memory(capture: Path) -> None:
     assert {path.suffix for path in capture.parent.iterdir()} == {".pcapng"}
 
 
-def called(path: Path, method: str, number: int, body: str) -> tuple[int, str]:
+def called(path: Path, method: str, number: int | str, body: str) -> tuple[int, str]:
     """What bookmarks over a capture answer."""
 
     def made() -> tuple[History, ASGIApp]:

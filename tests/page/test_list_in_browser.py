@@ -54,6 +54,21 @@ def of_live(history: History) -> ASGIApp:
     return application(PageContent(history, {"kind": "live", "name": "", "keeps": 200_000}))
 
 
+async def test_an_exchange_that_the_address_names_is_shown_when_it_comes() -> None:
+    history, come = live(1)
+    chosen = 5 * history.count
+    source = {"kind": "capture", "name": "", "keeps": 200_000}
+    app = application(PageContent(history, source))
+    async with served(app) as address, opened_at(f"{address}&at={chosen}") as (page, _):
+        await page.wait_for_selector(".rows .api")
+        for _ in range(6):
+            come()
+        await page.locator(f"#x{chosen}[aria-selected=true]").wait_for()
+        assert await page.locator(f"#x{chosen}").evaluate(
+            "row => row.getBoundingClientRect().bottom <= row.closest('.list').getBoundingClientRect().bottom"
+        )
+
+
 async def test_a_filter_that_is_wrong_says_why_and_the_list_stays() -> None:
     async with page_of(shown()[1]) as page:
         await page.get_by_text("53 of 53").wait_for()

@@ -176,4 +176,4 @@ def test_the_page_asks_for_what_is_in_the_document(call: Call) -> None:
         ]
         assert fits, (method, path)
         asked = {name for each in fits for name in QUERY_PARAMETERS.get(f"{method} {each}", ())}
-        assert names - {"wanted"} <= asked, (method, path)
+        assert names - {"query"} <= asked, (method, path)

@@ -44,11 +44,11 @@ def watch(source: Source, interval: float, out: Terminal) -> Snapshot | None:
     """Show snapshots; return the last one, or None if the person has quit. Raises Trouble."""
     view, shown, size = View(), None, out.size
     following = Following(source, interval)
-    with (
-        keyboard() as terminal_keys,
-        Live(console=out, screen=True, auto_refresh=False, vertical_overflow="crop") as live,
-    ):
-        try:
+    try:
+        with (
+            keyboard() as terminal_keys,
+            Live(console=out, screen=True, auto_refresh=False, vertical_overflow="crop") as live,
+        ):
             while not view.is_over:
                 keys = terminal_keys.keys(TICK)
                 view = functools.reduce(View.press, keys, view)
@@ -59,10 +59,13 @@ def watch(source: Source, interval: float, out: Terminal) -> Snapshot | None:
                     live.update(drawn(shown, view, source.name, size), refresh=True)
                 if following.is_over:
                     break
-        except KeyboardInterrupt:
-            return None
-        finally:
-            following.stopped.set()
+    except KeyboardInterrupt:
+        # one that comes while Live begins leaves the terminal on its screen
+        out.set_alt_screen(enable=False)
+        out.show_cursor()
+        return None
+    finally:
+        following.stopped.set()
     if following.problem is not None:
         raise following.problem
     return None if view.is_over else following.latest

@@ -14,6 +14,7 @@ from barnabas.captures.summary.live_figures import Figures
 from barnabas.captures.summary.traffic import SECOND
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import any_bar, opened, read, spoken, undamaged
+from barnabas.cli.captures.remarks import remarks
 from barnabas.cli.console.output import Output
 from barnabas.cli.ctl.port import Port, port_errors
 
@@ -125,4 +126,6 @@ class CaptureSource:
         exchanges = capture.exchanges(progress, spoken=spoken(capture, None))
         for exchange in read(capture, capture.learn(exchanges), self._output):
             figures.add(exchange)
+        for remark in remarks(capture):
+            self._output.note(remark)
         return figures.snapshot(figures.last)

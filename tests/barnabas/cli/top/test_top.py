@@ -108,6 +108,14 @@ def test_a_capture_is_printed_once() -> None:
     assert not any(line != line.rstrip() for line in lines)
 
 
+def test_the_end_of_a_cut_capture_is_noted(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.pcapng"
+    cut.write_bytes((SAMPLES / "faults.pcapng").read_bytes()[:5000])
+    result = run("top", cut, "--once")
+    assert result.returncode == 0
+    assert f"{cut} ends in the middle of a block" in result.stderr
+
+
 def test_a_snapshot_as_json() -> None:
     result = run("top", REBALANCE, "--once", "--json")
     document = result.document
