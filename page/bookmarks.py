@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.files import private
-from barnabas.page.exchanges import number_of
+from barnabas.page.exchanges import missing, number_of
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
 
@@ -113,7 +113,7 @@ class Bookmarks:
         number = number_of(request.path_params["number"], "exchange")
         exchange = self.history.get(number)
         if exchange is None:
-            raise HTTPException(404, f"exchange {number} is not kept (any more)")
+            raise missing(number, self.history)
         return exchange.identity
 
     async def _change(self, notes: dict[str, str]) -> Response:

@@ -234,7 +234,7 @@ class Exchanges:
         number = number_of(request.path_params["number"], "exchange")
         exchange = self.history.get(number)
         if exchange is None:
-            raise HTTPException(404, f"exchange {number} is not kept (any more)")
+            raise missing(number, self.history)
         context, reading = self.history.context, self.reading
         return await self._made(lambda: detail(number, exchange, context, reading))
 
@@ -283,6 +283,13 @@ def after_of(request: Request) -> int:
     """Return the number after which a request asks for exchanges; -1: it asks for all."""
     text = request.query_params.get("after", "-1")
     return -1 if text == "-1" else number_of(text, "after")
+
+
+def missing(number: int, history: History) -> HTTPException:
+    """Return the error for an exchange that is not held."""
+    if number >= history.count > 0:
+        return HTTPException(404, f"there is no exchange {number}: the last is {history.count - 1}")
+    return HTTPException(404, f"exchange {number} is not kept (any more)")
 
 
 def number_of(text: str, name: str) -> int:

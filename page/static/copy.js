@@ -17,7 +17,9 @@ export function save(name, blob) {
 }
 
 const quoted = text => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-const only = found => `connection == \`${found.connection}\` && correlation_id == \`${found.correlation_id}\``;
+const only = found => `connection == ${found.connection} && correlation_id == ${found.correlation_id}`;
+// the rule that repeats its error, or else delays such requests
+const draft = ({number, error}) => ({exchange: number, direction: "request", ...error ? {do: "respond", settings: `{error: ${error}}`} : {do: "delay"}});
 const taken = (form, {number}) => api.take({form, numbers: [number]}).then(({data}) => data.text());
 const hex = side => Array.from(atob(side.hex), byte => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 const capture = () => state.source.kind === "capture", alone = () => capture() && state.source.files.length === 1;
@@ -34,7 +36,7 @@ const FORMS = [
   ["barnabas replay …", found => `barnabas replay ${files()} -b localhost:9092 --filter ${quoted(only(found))}`, alone],
   ["barnabas open …", found => `barnabas open ${[...state.source.files.slice(0, -1), `${state.source.files.at(-1)}#${found.number}`].map(quoted).join(" ")}`, capture],
   ["Link to this page", () => location.href, () => !capture()],
-  ["Rule", found => api.call("POST", "/scenario/draft", JSON.stringify({exchange: found.number, do: "delay", direction: "request"})).then(draft => draft.rule)],
+  ["Rule", found => api.call("POST", "/scenario/draft", JSON.stringify(draft(found))).then(({rule}) => rule)],
   ["test: pytest", found => taken("pytest", found)],
   ["test: Go", found => taken("go", found)],
   ["test: Java", found => taken("java", found)],

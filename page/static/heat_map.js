@@ -8,11 +8,12 @@ const HEIGHT = 260, LEAST = 1 / 64, MOST = LEAST * 2 ** 32, NEAR = 5;
 const PERIODS = [.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400];
 const lowest = bound => bound <= LEAST ? 0 : bound / Math.SQRT2;
 const iso = time => new Date(time).toISOString().slice(0, 23);
-const label = value => value === null ? "" : value >= 1000 ? `${count(Math.round(value / 1000))} s` : value >= .5 ? `${value} ms` : `${Math.round(1000 * value)} µs`;
+const short = (value, digits) => String(Number(value.toPrecision(digits)));
+const label = value => value === null ? "" : value >= 1000 ? `${count(Math.round(value / 1000))} s` : value >= .5 ? `${short(value, 3)} ms` : `${Math.round(1000 * value)} µs`;
 
 // cell: [beginning, longest latency, count]. The last cell of a column has all longer latencies, too
 export function filterOf([at, bound], width, column) {
-  const from = toMs(at), range = [...bound > LEAST ? [`${column} > \`${lowest(bound)}\``] : [], ...bound < MOST ? [`${column} <= \`${bound}\``] : []];
+  const from = toMs(at), range = [...bound > LEAST ? [`${column} > ${short(lowest(bound), 6)}`] : [], ...bound < MOST ? [`${column} <= ${short(bound, 6)}`] : []];
   return [`ts >= '${iso(from)}'`, `ts < '${iso(from + width)}'`, ...range].join(" && ");
 }
 
