@@ -18,6 +18,7 @@ from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.values.value import Values
 from barnabas.page.declared import about, type_of
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
+from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import base64_text
 from barnabas.specs.malformed import Malformed
@@ -114,12 +115,24 @@ def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any
         with suppress(_LimitReachedError):
             recorder.struct(codec_of(exchange.key, version, direction).layout, "")
         side["fields"] = [
-            {**each, "declared": type_of(exchange.key, direction, each["path"])}
+            {
+                **each,
+                "declared": type_of(exchange.key, direction, each["path"]),
+                "error": _error(exchange.key, each, body),
+            }
             for each in recorder.found
         ]
     except (Malformed, LookupError):
         pass  # `reason` has the error
     return side
+
+
+def _error(key: int, location: dict[str, Any], body: bytes) -> str:
+    """Return the name of the error in a field; empty: the field has none."""
+    if not location["path"].endswith("error_code"):
+        return ""
+    code = int.from_bytes(body[location["start"] : location["end"]], signed=True)
+    return error_in(key, code) if code else ""
 
 
 def _secret(key: int, direction: Direction) -> bool:

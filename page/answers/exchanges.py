@@ -87,13 +87,14 @@ class BookmarkCount(TypedDict):
 
 
 class Field(TypedDict):
-    """The bytes of a field in a body, how they were decoded, and the field's declaration."""
+    """The bytes of a field in a body, how they were decoded, its declaration, and the name of its error."""
 
     path: str
     type: str
     start: int
     end: int
     declared: str
+    error: str
 
 
 class Body(TypedDict):

@@ -84,7 +84,7 @@ function Tree({value, path, fields, against, tells = false, inside = {}}) {
     const each = inside[at] ?? given, unpacked = each !== given;
     const field = fields.get(at), deep = each !== null && typeof each === "object";
     const label = html`<span class="key">${plain(key)}</span>`;
-    const type = field && html` <small>${field.declared || field.type}</small>`;
+    const type = field && html`${field.error && html` <b class="error">${plain(field.error)}</b>`} <small>${field.declared || field.type}</small>`;
     const before = against === undefined ? undefined : against?.[key] ?? null;
     const inner = html`<${Tree} value=${each} path=${at} fields=${fields} against=${unpacked ? undefined : before} tells=${tells} inside=${unpacked ? {} : inside}/>`;
     const differs = before !== undefined && json(before) !== json(given);

@@ -43,6 +43,7 @@ def test_the_copied_commands_are_about_the_exchange() -> None:
             text: str = page.evaluate(CLIPBOARD)
             return text
 
+        assert page.locator("li b.error").all_inner_texts() == ["NOT_ENOUGH_REPLICAS"]
         whole = json.loads(copied("JSON"))
         decode = shlex.split(copied("barnabas decode …"))
         assert decode[0] == "barnabas"
