@@ -114,7 +114,7 @@ def measure(
         )
         stack.callback(browser.close)
         token = (folder / "token").read_text().strip()
-        address = f"http://127.0.0.1:{target.control}/#token={token}"
+        address = f"http://127.0.0.1:{target.control}/#token={token}&view=exchanges"
         _round(client, target.port, 200, 1)
         for rate in RATES:
             looked = Looked(rate)
