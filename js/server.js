@@ -52,7 +52,7 @@ export const server = () => (ready ??= start())
 // When this process is gone the system closes the pipe to the server's stdin, and then it ends.
 async function start() {
   const seconds = Number(process.env.BARNABAS_START_SECONDS || START_SECONDS)
-  if (!(seconds > 0 && seconds <= 1e6)) throw new Error(`BARNABAS_START_SECONDS is no number from 0 to 1000000: ${process.env.BARNABAS_START_SECONDS}`)
+  if (!(seconds > 0 && seconds <= 1e6)) throw new Error(`BARNABAS_START_SECONDS is no number above 0, up to 1000000: ${process.env.BARNABAS_START_SECONDS}`)
   const [program, ...rest] = [...command(), '--until-eof', 'serve-tests', ...options.arguments]
   const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })

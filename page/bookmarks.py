@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,8 +29,8 @@ MOST: Final = 10_000
 LONGEST: Final = 10_000
 """Characters of a note."""
 
-LARGEST: Final = 1 << 30
-"""Bytes of a file: more than that of MOST notes that are LONGEST, each character as two escapes."""
+LARGEST: Final = MOST * (LONGEST + 100) * 12
+"""Bytes of a file: MOST notes that are LONGEST and their identities, each character as two escapes."""
 
 VERSION: Final = 1
 """The version of the file's format."""
@@ -138,8 +139,8 @@ def _read(path: Path) -> dict[str, str]:
         ValueError: It is no file of bookmarks of this version.
         RecursionError: It is nested too deep.
     """
-    if not path.is_file() or path.stat().st_size > LARGEST:
-        path.stat()  # raises FileNotFoundError
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
         raise ValueError("no file, or a larger one than this program writes")
     document: Any = json.loads(path.read_text("utf-8"))
     if not isinstance(document, dict) or document.get("version") != VERSION:

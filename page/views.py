@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import Any, Final, Protocol
 
 from starlette.exceptions import HTTPException
@@ -135,7 +136,7 @@ class Views:
                 latest[row["group"]] = max(latest.get(row["group"], 0), last)
             name = requested or max(latest, key=lambda group: latest[group], default=None)
             return {
-                "groups": sorted(latest)[:ROWS],
+                "groups": sorted(nlargest(ROWS, latest, key=lambda group: latest[group])),
                 "group": name,
                 "lanes": of(name, rows),
                 "bands": of(name, bands.rows()),

@@ -78,7 +78,7 @@ func startSeconds() (float64, error) {
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(seconds > 0 && seconds <= 1e6) {
-		return 0, fmt.Errorf("BARNABAS_START_SECONDS is no number from 0 to 1000000: %q", text)
+		return 0, fmt.Errorf("BARNABAS_START_SECONDS is no number above 0, up to 1000000: %q", text)
 	}
 	return seconds, nil
 }

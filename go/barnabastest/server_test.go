@@ -11,9 +11,9 @@ func TestAProgramThatPrintsNothingIsNotWaitedForWithoutEnd(t *testing.T) {
 	t.Setenv("BARNABAS", "sh -c cat")
 	for seconds, expected := range map[string]string{
 		"0.1":  "was not ready after 0.1 s: set BARNABAS to the command that starts barnabas, or BARNABAS_START_SECONDS to a longer time",
-		"soon": `BARNABAS_START_SECONDS is no number from 0 to 1000000: "soon"`,
-		"NaN":  `BARNABAS_START_SECONDS is no number from 0 to 1000000: "NaN"`,
-		"-1":   `BARNABAS_START_SECONDS is no number from 0 to 1000000: "-1"`,
+		"soon": `BARNABAS_START_SECONDS is no number above 0, up to 1000000: "soon"`,
+		"NaN":  `BARNABAS_START_SECONDS is no number above 0, up to 1000000: "NaN"`,
+		"-1":   `BARNABAS_START_SECONDS is no number above 0, up to 1000000: "-1"`,
 	} {
 		t.Setenv("BARNABAS_START_SECONDS", seconds)
 		if _, err := start(); err == nil || !strings.HasSuffix(err.Error(), expected) {

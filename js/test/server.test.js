@@ -43,9 +43,9 @@ for (const [program, expected] of [
 
 for (const [seconds, expected] of [
   ['0.1', /^Error: barnabas \(sh -c cat .*\) was not ready after 0\.1 s: set BARNABAS .*, or BARNABAS_START_SECONDS to a longer time$/],
-  ['soon', /^Error: BARNABAS_START_SECONDS is no number from 0 to 1000000: soon$/],
-  ['1e400', /^Error: BARNABAS_START_SECONDS is no number from 0 to 1000000: 1e400$/],
-  ['-1', /^Error: BARNABAS_START_SECONDS is no number from 0 to 1000000: -1$/]
+  ['soon', /^Error: BARNABAS_START_SECONDS is no number above 0, up to 1000000: soon$/],
+  ['1e400', /^Error: BARNABAS_START_SECONDS is no number above 0, up to 1000000: 1e400$/],
+  ['-1', /^Error: BARNABAS_START_SECONDS is no number above 0, up to 1000000: -1$/]
 ]) {
   test(`a program that prints nothing is waited for ${seconds} seconds`, async t => {
     t.after(() => delete process.env.BARNABAS_START_SECONDS)

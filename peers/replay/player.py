@@ -226,8 +226,9 @@ class Player:
             error = next(
                 filter(None, (first_error(key, version, body) for body in bodies.values())), 0
             )
-            if key == SYNC_GROUP and error in ENDED and recorded == "":
-                await self._join_again(request)
+            member = self._members.sender(request.exchange.request) if key == SYNC_GROUP else None
+            if member is not None and error in ENDED and recorded == "":
+                await self._join_again(request, member)
             elif error in transient and again:
                 await asyncio.sleep(PAUSE)
                 self._cluster.forget(request.coordinator)
@@ -256,11 +257,10 @@ class Player:
             await self._send(sync)
             self._repeated.append(asyncio.create_task(self._answer(sync)))
 
-    async def _join_again(self, sync: _LiveRequest) -> None:
+    async def _join_again(self, sync: _LiveRequest, member: Member[_LiveRequest]) -> None:
         """Have the member of a SyncGroup join again, unless it has, and translate the SyncGroup again."""
         if self._translate(sync.exchange).body["generation_id"] == sync.body["generation_id"]:
-            member = self._members.sender(sync.exchange.request)
-            await self._repeat_joins([member] if member else [])
+            await self._repeat_joins([member])
         sync.body = self._translate(sync.exchange).body
 
     async def _repeat_joins(self, members: Collection[Member[_LiveRequest]]) -> None:

@@ -12,6 +12,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.writing.flow_headers import FlowHeaders
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
 from barnabas.captures.writing.writer import CaptureWriter
+from tests.places import SAMPLES
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("::2", 9092)
 ASK = bytes.fromhex("0000000f 0003 0001 00000007 0001 61 ffffffff")
@@ -93,3 +94,13 @@ def test_a_later_format(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(section('{"barnabas":2}', "barnabas 9"))
     with pytest.raises(CaptureError, match="format 2, written by a newer barnabas"):
         CaptureReader(tmp_path / "f")
+
+
+def test_packets_are_counted_while_a_capture_is_read() -> None:
+    reader = CaptureReader(SAMPLES / "faults.pcapng")
+    events = iter(reader)
+    for _ in range(10):
+        next(events)
+    counted = reader.numbered
+    list(events)
+    assert 0 < counted < reader.numbered

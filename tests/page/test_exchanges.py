@@ -19,6 +19,7 @@ from barnabas.loop import run
 from barnabas.page import exchanges as page
 from barnabas.page.exchanges import CHUNK, MOST_WAITING, STREAMS, Exchanges
 from barnabas.proxy.control.history import History
+from tests.page.pages import called, complete
 
 
 def exchange(number: int) -> Exchange:
@@ -148,3 +149,11 @@ async def test_there_are_so_many_streams_at_a_time_and_one_that_is_left_makes_ro
             await some.follow(asked)
     assert some.streams == 0
     assert (await some.follow(asked)).status_code == 200
+
+
+def test_an_exchange_beyond_the_last_says_which_is_the_last() -> None:
+    with called() as call:
+        complete(lambda: call("/v1/latency").body)
+        answer = call("/v1/exchanges/1000")
+    assert answer.status == 404
+    assert "there is no exchange 1000: the last is 52" in answer.body.decode()

@@ -87,6 +87,14 @@ def test_what_fell_out_before_somebody_looked_is_counted() -> None:
     assert sum(row["count"] for row in found["client"]["tables"]["api"]) == 10
 
 
+def test_what_a_response_leaves_out_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = asked(whole(), "topics")
+    monkeypatch.setattr("barnabas.page.views.ROWS", 1)
+    after = asked(whole(), "topics")
+    assert len(after["flows"]) == 1 < len(before["flows"])
+    assert after["forgotten"] - before["forgotten"] == len(before["flows"]) - 1
+
+
 def test_topics_and_transactions_are_bounded() -> None:
     views = whole()
     flows = asked(views, "topics")["flows"]

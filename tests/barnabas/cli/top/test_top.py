@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -15,10 +16,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
+from threading import Event
 
 import pytest
 from confluent_kafka import Producer
+from rich.live import Live
 
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.top.screen import watch
+from barnabas.cli.top.sources import Show, Snapshot
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.ctl.bench import DEADLINE, Bench
 from tests.barnabas.cli.ctl.conftest import bench, cluster  # noqa: F401 - fixtures
@@ -114,6 +120,31 @@ def test_the_end_of_a_cut_capture_is_noted(tmp_path: Path) -> None:
     result = run("top", cut, "--once")
     assert result.returncode == 0
     assert f"{cut} ends in the middle of a block" in result.stderr
+
+
+class Idle:
+    """A source without snapshots."""
+
+    name, is_live = "idle", True
+
+    def follow(self, show: Show, interval: float, stopped: Event) -> None:
+        stopped.wait()
+
+    def once(self) -> Snapshot:
+        return {}
+
+
+def test_an_interrupt_while_the_screen_begins_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal(file=io.StringIO(), force_terminal=True, width=80, height=25)
+
+    def interrupted(live: Live, refresh: bool = False) -> None:
+        live.console.set_alt_screen()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Live, "start", interrupted)
+    assert watch(Idle(), 1.0, out) is None
+    assert isinstance(out.file, io.StringIO)
+    assert re.findall(r"\x1b\[\?1049.", out.file.getvalue()) == ["\x1b[?1049h", "\x1b[?1049l"]
 
 
 def test_a_snapshot_as_json() -> None:
